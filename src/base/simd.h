@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The one source of vector instructions: WebAssembly's 128-bit SIMD intrinsics. Natively SIMDe maps the same names to
+// SSE, NEON or plain C++ (SIMDE_NO_NATIVE), so native tests run the arithmetic that the browser runs.
+#pragma once
+
+#if defined(__EMSCRIPTEN__)
+#include <wasm_simd128.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/wasm/simd128.h>
+#endif
+
+namespace poslab {
+
+// a * b + c: two roundings in the default build (the same on every machine); one or two, as the machine likes, in the
+// relaxed build (POSLAB_RELAXED_SIMD).
+inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {
+#if defined(POSLAB_RELAXED_SIMD)
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#endif
+}
+
+}  // namespace poslab

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// How the core reports failure: as values. A Status carries a code, the name of the argument, what was given and what
+// is allowed, as data; the sentence is made from them at the border (base/status_message.h for C++ users, errors.ts for
+// the package). The core never throws, prints or exits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace poslab {
+
+// What kind of thing went wrong. The names (without the k) are the codes of the package's PosLabError.
+enum class Code : uint8_t {
+  kOk,
+  kUnknownName,    // no scheme, field, task, ... is called this; `suggestion` holds the nearest known name
+  kType,           // a number was needed and something else was given
+  kShape,          // a tensor has another shape than the call needs
+  kRange,          // a number outside what is allowed (NaN included)
+  kContradiction,  // two arguments exclude each other
+  kMissing,        // an argument or tensor that has no default was not given
+  kMemory,         // memory that cannot be had; `given_number` is the number of bytes asked for
+  kNotDefined,     // mathematically not defined (a position past a learned table)
+  kFormat,         // bytes that are not what they claim to be
+  kDiverged,       // training met a number that is not finite; `given_number` is the step
+  kState,          // called at a time when it cannot work
+};
+
+// `allowed` is a static sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2 to {0}".
+struct Status {
+  Code code = Code::kOk;
+  std::string argument;             // the public name: "position.rotaryDim", "query", "training.steps"
+  std::string given;                // what was given, when it was text; empty otherwise
+  std::optional<double> given_number;  // what was given, when it was a number
+  const char* allowed = "";
+  double limits[3] = {0, 0, 0};
+  std::string suggestion;           // the nearest known name, or empty
+
+  bool ok() const { return code == Code::kOk; }
+
+  static Status Ok() { return {}; }
+  static Status Number(Code code, std::string_view argument, double given, const char* allowed, double limit0 = 0,
+                       double limit1 = 0, double limit2 = 0) {
+    Status status;
+    status.code = code;
+    status.argument = argument;
+    status.given_number = given;
+    status.allowed = allowed;
+    status.limits[0] = limit0;
+    status.limits[1] = limit1;
+    status.limits[2] = limit2;
+    return status;
+  }
+  static Status Text(Code code, std::string_view argument, std::string_view given, const char* allowed,
+                     std::string_view suggestion = {}) {
+    Status status;
+    status.code = code;
+    status.argument = argument;
+    status.given = given;
+    status.allowed = allowed;
+    status.suggestion = suggestion;
+    return status;
+  }
+};
+
+// A value or the Status that says why there is none.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {}
+
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+// Returns the Status of `expression` from the surrounding function when it is not ok.
+#define POSLAB_RETURN_IF_ERROR(expression)               \
+  do {                                                   \
+    if (::poslab::Status status_ = (expression); !status_.ok()) return status_; \
+  } while (false)
+
+}  // namespace poslab
