@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# The WebAssembly module of the npm package: the SIMD build that everybody gets (poslab.js, poslab.wasm, poslab.d.ts)
+# and the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm).
+
+set(POSLAB_EMBIND "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind.cpp")
+if(NOT EXISTS "${POSLAB_EMBIND}")
+  message(WARNING "bindings/embind.cpp is missing: the module is not built")
+  return()
+endif()
+
+function(poslab_add_module target core file_name)
+  add_executable(${target} "${POSLAB_EMBIND}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name} SUFFIX .js)
+  set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
+  target_link_libraries(${target} PRIVATE ${core} poslab_flags)
+  target_compile_options(
+    ${target}
+    PRIVATE
+      -fno-exceptions
+      -fno-rtti
+  )
+  # Embind names types by RTTI in one error message; without it the core carries no type information at all.
+  target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+  target_link_options(
+    ${target}
+    PRIVATE
+      # Full optimisation, also of the module as a whole by Binaryen; minifies the glue.
+      -O3
+      -lembind
+      # No exception support at all: 14 kB instead of 95 kB for a minimal module.
+      -fno-exceptions
+      # A function that makes instances, as an ES module: bundlers, browsers, workers and Node take it as it is.
+      -sMODULARIZE
+      -sEXPORT_ES6
+      -sEXPORT_NAME=createPosLabCore
+      -sENVIRONMENT=web,worker,node
+      # No `new Function`: the page's Content-Security-Policy forbids it.
+      -sDYNAMIC_EXECUTION=0
+      # Starts small (a table of positions needs little) and grows as far as 32 bits reach.
+      -sINITIAL_MEMORY=4MB
+      -sALLOW_MEMORY_GROWTH
+      -sMAXIMUM_MEMORY=4GB
+      # Memory that cannot be had is a null pointer that the core reports, not the end of the module.
+      -sABORTING_MALLOC=0
+      # Kernels keep their tiles on the stack.
+      -sSTACK_SIZE=1MB
+      # The core opens no files.
+      -sFILESYSTEM=0
+      # Every engine with SIMD has TextDecoder: leave its substitute out.
+      -sTEXTDECODER=2
+      # What the package may set before the start; the rest of the start-up options is left out of the glue.
+      -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,locateFile,print,printErr
+      # How the package copies arrays in and out, and finds room for them.
+      -sEXPORTED_RUNTIME_METHODS=HEAPU8,HEAP32,HEAPF32,HEAPF64
+      -sEXPORTED_FUNCTIONS=_malloc,_free
+  )
+endfunction()
+
+poslab_add_module(poslab_wasm poslab poslab)
+# Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
+# Emscripten calls the TypeScript compiler for it; the project's own is put on the PATH by bindings/toolchain/build.mjs.
+find_program(POSLAB_TSC tsc HINTS "${CMAKE_CURRENT_SOURCE_DIR}/node_modules/.bin" NO_CMAKE_FIND_ROOT_PATH)
+if(POSLAB_TSC)
+  target_link_options(poslab_wasm PRIVATE "SHELL:--emit-tsd poslab.d.ts")
+else()
+  message(WARNING "no TypeScript compiler (npm ci has not run): poslab.d.ts is not written")
+endif()
+
+poslab_add_core(poslab_relaxed)
+target_compile_options(poslab_relaxed PRIVATE -mrelaxed-simd)
+target_compile_definitions(poslab_relaxed PRIVATE POSLAB_RELAXED_SIMD)
+poslab_add_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed)
+target_compile_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
+target_compile_definitions(poslab_wasm_relaxed PRIVATE POSLAB_RELAXED_SIMD)
+target_link_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
