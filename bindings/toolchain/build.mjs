@@ -29,7 +29,10 @@ export function wasmEnvironment() {
 
 /** Configures (quick when nothing changed) and builds one preset, or one target of it. */
 export async function buildPreset(preset, { target, environment = process.env, definitions = [] } = {}) {
-  await run("cmake", ["--preset", preset, "--log-level=WARNING", ...definitions], { env: environment, failure: `CMake could not configure "${preset}".` });
+  await run("cmake", ["--preset", preset, "--log-level=WARNING", ...definitions], {
+    env: environment,
+    failure: `CMake could not configure "${preset}".`,
+  });
   await run("cmake", ["--build", "--preset", preset, ...(target ? ["--target", ...target] : [])], {
     env: environment,
     failure: `the build "${preset}" failed; the compiler's message is above.`,
@@ -49,17 +52,27 @@ async function buildWasm() {
 
 async function buildPackage() {
   const inputs = ["bindings", "package.json", "tsconfig.json", "tsconfig.package.json"];
-  return whenChanged("package", { inputs, outputs: [join(packageFolder, "js/index.js"), join(packageFolder, "cli/main.js")] }, async () => {
-    rmSync(packageFolder, { recursive: true, force: true });
-    await run(join(kBinaries, "tsc"), ["-p", "tsconfig.package.json"], { failure: "the package's TypeScript does not compile." });
-    const target = join(packageFolder, "js/wasm");
-    mkdirSync(target, { recursive: true });
-    for (const name of kModuleFiles) copyFileSync(join(wasmFolder, name), join(target, name));
-  });
+  return whenChanged(
+    "package",
+    { inputs, outputs: [join(packageFolder, "js/index.js"), join(packageFolder, "cli/main.js")] },
+    async () => {
+      rmSync(packageFolder, { recursive: true, force: true });
+      await run(join(kBinaries, "tsc"), ["-p", "tsconfig.package.json"], {
+        failure: "the package's TypeScript does not compile.",
+      });
+      const target = join(packageFolder, "js/wasm");
+      mkdirSync(target, { recursive: true });
+      for (const name of kModuleFiles) copyFileSync(join(wasmFolder, name), join(target, name));
+    },
+  );
 }
 
 async function buildCorpora() {
-  return whenChanged("corpora", { inputs: ["bindings/toolchain", "package-lock.json"], outputs: [join(corporaFolder, "corpora.json")] }, prepareCorpora);
+  return whenChanged(
+    "corpora",
+    { inputs: ["bindings/toolchain", "package-lock.json"], outputs: [join(corporaFolder, "corpora.json")] },
+    prepareCorpora,
+  );
 }
 
 async function buildSite() {
@@ -73,10 +86,13 @@ export const steps = { wasm: buildWasm, package: buildPackage, corpora: buildCor
 
 export async function build(names = Object.keys(steps)) {
   for (const name of names) {
-    if (!steps[name]) throw new Stop(`there is no build step "${name}"; the steps are ${Object.keys(steps).join(", ")}`);
+    if (!steps[name])
+      throw new Stop(`there is no build step "${name}"; the steps are ${Object.keys(steps).join(", ")}`);
     const started = performance.now();
     const worked = await steps[name]();
-    say(`${name.padEnd(9)}${worked ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : "up to date"}`);
+    say(
+      `${name.padEnd(9)}${worked ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : "up to date"}`,
+    );
   }
 }
 

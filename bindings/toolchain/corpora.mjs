@@ -16,8 +16,7 @@ export function plainPoems(text) {
       // eslint-disable-next-line no-control-regex -- ESC starts a terminal colour
       .replace(/\u001b\[[0-9;]*m/g, "")
       .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line !== "%")
+      .map((line) => (line.trim() === "%" ? "" : line.trim()))
       .join("\n")
       .replace(/\n{2,}/g, "\n\n")
       .trim()
@@ -74,6 +73,7 @@ export async function prepareCorpora() {
 
 if (isMain(import.meta.url)) {
   await main(async () => {
-    for (const { id, characters, distinct } of await prepareCorpora()) say(`${id}: ${characters} characters, ${distinct} distinct`);
+    for (const { id, characters, distinct } of await prepareCorpora())
+      say(`${id}: ${characters} characters, ${distinct} distinct`);
   });
 }

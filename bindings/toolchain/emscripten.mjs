@@ -3,7 +3,17 @@
 // (Debian 13), else on Debian 12 by unpacking Debian 13's into the user's cache over Debian 12's LLVM 19, without
 // touching the system's sources. Anywhere else it stops and names emsdk.
 
-import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync, existsSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  existsSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { Stop, compareVersions, findProgram, output, run, say } from "./commands.mjs";
 import { aptCandidate, aptInstall, aptSystem, aptUpdate } from "./system-packages.mjs";
@@ -52,7 +62,10 @@ export async function provideEmscripten() {
   const ready = findEmscripten();
   if (ready) return ready;
   const old = findProgram("emcc");
-  if (old) say(`${old} is Emscripten ${versionOf(old) ?? "of an unknown version"}, and ${kMinimumVersion} or newer is needed.`);
+  if (old)
+    say(
+      `${old} is Emscripten ${versionOf(old) ?? "of an unknown version"}, and ${kMinimumVersion} or newer is needed.`,
+    );
 
   const system = aptSystem();
   if (!system) throw emsdkNeeded("this system is not one for which the set-up knows a package");
@@ -133,7 +146,8 @@ async function assemble(codename) {
 function wrapBinaryen(prefix) {
   const triplet = readdirSync(join(prefix, "usr/lib")).find((name) => name.endsWith("-linux-gnu"));
   const loader = triplet && readdirSync(join(prefix, "usr/lib", triplet)).find((name) => name.startsWith("ld-linux"));
-  if (!loader) throw new Stop("the unpacked C library has no loader where one was expected; this processor was not tried.");
+  if (!loader)
+    throw new Stop("the unpacked C library has no loader where one was expected; this processor was not tried.");
   const bin = join(prefix, "binaryen/bin");
   mkdirSync(bin, { recursive: true });
   for (const name of readdirSync(join(prefix, "usr/bin")).filter((file) => file.startsWith("wasm"))) {

@@ -10,10 +10,14 @@ import { Stop, run } from "./commands.mjs";
 export async function downloadFromSuite({ from, to, names, folder }) {
   const apt = resolve(folder, "apt");
   rmSync(folder, { recursive: true, force: true });
-  for (const name of ["sources", "lists/partial", "cache/archives/partial"]) mkdirSync(join(apt, name), { recursive: true });
+  for (const name of ["sources", "lists/partial", "cache/archives/partial"])
+    mkdirSync(join(apt, name), { recursive: true });
   const sources = readMachineSources(from, to);
-  if (sources.length === 0) throw new Stop(`the machine's apt sources name no suite "${from}", so no mirror is known for "${to}".`);
-  sources.forEach(({ text, extension }, index) => writeFileSync(join(apt, "sources", `source-${index}.${extension}`), text));
+  if (sources.length === 0)
+    throw new Stop(`the machine's apt sources name no suite "${from}", so no mirror is known for "${to}".`);
+  sources.forEach(({ text, extension }, index) =>
+    writeFileSync(join(apt, "sources", `source-${index}.${extension}`), text),
+  );
 
   const options = [
     "Dir::Etc::SourceList=/dev/null",
@@ -41,7 +45,10 @@ function readMachineSources(from, to) {
     .map((file) => {
       const deb822 = file.endsWith(".sources");
       const text = readFileSync(file, "utf8");
-      return { extension: deb822 ? "sources" : "list", text: deb822 ? changeStanzas(text, from, to) : changeLines(text, from, to) };
+      return {
+        extension: deb822 ? "sources" : "list",
+        text: deb822 ? changeStanzas(text, from, to) : changeLines(text, from, to),
+      };
     })
     .filter(({ text }) => text !== "");
 }
@@ -65,7 +72,12 @@ export function changeStanzas(text, from, to) {
     const suites = lines.find((line) => /^Suites:/i.test(line));
     const disabled = lines.some((line) => /^Enabled:\s*no/i.test(line));
     if (!suites || disabled) continue;
-    const changed = suites.replace(/^Suites:/i, "").trim().split(/\s+/).map((suite) => changeSuite(suite, from, to)).filter(Boolean);
+    const changed = suites
+      .replace(/^Suites:/i, "")
+      .trim()
+      .split(/\s+/)
+      .map((suite) => changeSuite(suite, from, to))
+      .filter(Boolean);
     if (changed.length === 0) continue;
     const rest = lines.filter((line) => line !== suites && !/^Types:/i.test(line));
     stanzas.push(["Types: deb", `Suites: ${changed.join(" ")}`, ...rest].join("\n"));

@@ -44,7 +44,9 @@ async function acquire(folder) {
       return;
     } catch (error) {
       if (error.code !== "EEXIST") {
-        throw new Stop(`the cache folder ${cacheRoot} cannot be written (${error.code}); set XDG_CACHE_HOME to one that can`);
+        throw new Stop(
+          `the cache folder ${cacheRoot} cannot be written (${error.code}); set XDG_CACHE_HOME to one that can`,
+        );
       }
     }
     const owner = readOwner(folder);

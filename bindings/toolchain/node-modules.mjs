@@ -32,5 +32,7 @@ function matchesLock(lockFile) {
   if (!existsSync(record)) return false;
   const wanted = JSON.parse(readFileSync(lockFile, "utf8")).packages;
   const installed = JSON.parse(readFileSync(record, "utf8")).packages;
-  return Object.entries(wanted).every(([path, entry]) => path === "" || entry.optional || installed[path]?.version === entry.version);
+  return Object.entries(wanted).every(
+    ([path, entry]) => path === "" || entry.optional || installed[path]?.version === entry.version,
+  );
 }

@@ -7,8 +7,12 @@ import { Stop, compareVersions, findProgram, output, run, say } from "./commands
 
 const kMinimumCmake = "3.25";
 
-const program = (...names) => () => names.some((name) => findProgram(name) !== null);
-const header = (path) => () => ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].some((root) => existsSync(`${root}/${path}`));
+const program =
+  (...names) =>
+  () =>
+    names.some((name) => findProgram(name) !== null);
+const header = (path) => () =>
+  ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].some((root) => existsSync(`${root}/${path}`));
 
 export const buildPackages = [
   { name: "g++", why: "compiles the core natively, for its tests", present: program("c++", "g++", "clang++") },
@@ -33,12 +37,18 @@ export function aptSystem() {
     const match = /^(\w+)=(?:"(.*)"|(.*))$/.exec(line);
     if (match) fields[match[1]] = match[2] ?? match[3];
   }
-  return { id: fields.ID ?? "", codename: fields.VERSION_CODENAME ?? "", name: fields.PRETTY_NAME ?? fields.ID ?? "unknown" };
+  return {
+    id: fields.ID ?? "",
+    codename: fields.VERSION_CODENAME ?? "",
+    name: fields.PRETTY_NAME ?? fields.ID ?? "unknown",
+  };
 }
 
 /** The version of a package that apt would install here, or null. */
 export function aptCandidate(name) {
-  const match = /^\s*Candidate: (\S+)$/m.exec(output("apt-cache", ["policy", name], { env: { ...process.env, LC_ALL: "C" } }) ?? "");
+  const match = /^\s*Candidate: (\S+)$/m.exec(
+    output("apt-cache", ["policy", name], { env: { ...process.env, LC_ALL: "C" } }) ?? "",
+  );
   return match && match[1] !== "(none)" ? match[1] : null;
 }
 
@@ -49,7 +59,8 @@ export function isInstalled(name) {
 /** Refreshes apt's lists; told apart from installing because a stale list is the usual reason for a failed download. */
 export async function aptUpdate() {
   await run(...asRoot("apt-get", ["update", "-qq"]), {
-    failure: "apt-get update failed: is this machine connected, and are its apt sources right? Nothing was changed; run the same command again.",
+    failure:
+      "apt-get update failed: is this machine connected, and are its apt sources right? Nothing was changed; run the same command again.",
   });
 }
 
@@ -63,7 +74,8 @@ export async function installMissing(packages) {
     await aptUpdate();
     await aptInstall(missing.map((entry) => entry.name));
     const still = missing.filter((entry) => !entry.present());
-    if (still.length > 0) throw new Stop(`installed, but not found afterwards: ${still.map((entry) => entry.name).join(", ")}`);
+    if (still.length > 0)
+      throw new Stop(`installed, but not found afterwards: ${still.map((entry) => entry.name).join(", ")}`);
   }
   checkCmake();
 }
@@ -78,7 +90,9 @@ export async function aptInstall(names) {
 function asRoot(name, commandArguments) {
   if (process.getuid() === 0) return [name, commandArguments];
   if (!findProgram("sudo")) {
-    throw new Stop(`"${name} ${commandArguments.join(" ")}" needs root, and there is no sudo here. Run it as root, then this command again.`);
+    throw new Stop(
+      `"${name} ${commandArguments.join(" ")}" needs root, and there is no sudo here. Run it as root, then this command again.`,
+    );
   }
   say(`(asking sudo for: ${name} ${commandArguments.join(" ")})`);
   return ["sudo", ["--preserve-env=DEBIAN_FRONTEND", name, ...commandArguments]];
@@ -99,6 +113,8 @@ function unknownSystem(missing) {
 function checkCmake() {
   const version = /version (\d+(?:\.\d+)+)/.exec(output("cmake", ["--version"]) ?? "")?.[1];
   if (!version || compareVersions(version, kMinimumCmake) < 0) {
-    throw new Stop(`CMake ${kMinimumCmake} or newer is needed, and ${version ? `${version} is what is here` : "none answers"}.`);
+    throw new Stop(
+      `CMake ${kMinimumCmake} or newer is needed, and ${version ? `${version} is what is here` : "none answers"}.`,
+    );
   }
 }

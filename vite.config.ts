@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The playground: web/ built to site/, a static folder that works from any sub-path. The package is taken from its
+// sources by its own name, so that the page uses the public API and nothing else.
+
+import { fileURLToPath } from "node:url";
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export const packageSources = [
+  { find: /^poslab$/, replacement: at("bindings/js/index.ts") },
+  { find: /^poslab\/(run|worker)$/, replacement: at("bindings/js/$1.ts") },
+];
+
+export default defineConfig({
+  root: at("web"),
+  base: "./",
+  plugins: [svelte()],
+  resolve: { alias: packageSources },
+  worker: { format: "es" },
+  build: {
+    outDir: at("site"),
+    emptyOutDir: true,
+    target: "es2022",
+    // The page's Content-Security-Policy allows no data: address.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { fs: { allow: [at(".")] } },
+});

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Three kinds of tests run by Vitest: the package and the command (tests/js), the page's own functions (beside them in
+// web/src), and the built site in Chromium (tests/browser, driven through playwright-core from Node).
+
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+import { packageSources } from "./vite.config.ts";
+
+const resolve = { alias: packageSources };
+
+export default defineConfig({
+  test: {
+    passWithNoTests: true,
+    projects: [
+      {
+        resolve,
+        test: { name: "package", include: ["tests/js/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 },
+      },
+      {
+        resolve,
+        plugins: [svelte()],
+        test: { name: "page", include: ["web/src/**/*.test.ts"] },
+      },
+      {
+        resolve,
+        test: {
+          name: "browser",
+          include: ["tests/browser/**/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          // Pages train: two at once on two cores would time each other out.
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
