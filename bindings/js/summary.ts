@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// What a result says at a glance: for every encoding (and every change at test time) and every tested length the mean over
+// seeds and its spread. The table, the CSV-free chart and the page's table all read this.
+
+import type { AtTest, Encoding, ExperimentResult, LengthEntry, Position } from "./types.js";
+
+export interface SummaryCell {
+  length: number;
+  /** mean over the seeds that have a number, null when none has */ mean: number | null;
+  /** sample standard deviation over seeds, null with fewer than two */ spread: number | null;
+  /** seeds with a number */ seeds: number;
+  /** why there is no number, in the words of the result */ reason?: string;
+}
+export interface SummaryRow {
+  encoding: number;
+  /** index into experiment.atTest, or null for the encoding as trained */ atTest: number | null;
+  label: string;
+  type: string;
+  cells: SummaryCell[];
+  /** runs of this row that ended early, in the words of the result */ stopped: string[];
+}
+export interface Summary {
+  /** accuracy for toy tasks, else nats */ measure: "lossAtEnd" | "accuracyAtEnd";
+  lengths: number[];
+  rows: SummaryRow[];
+}
+
+export function summarize(result: ExperimentResult): Summary {
+  const { experiment, runs } = result;
+  const measure = experiment.task.type === "text" ? "lossAtEnd" : "accuracyAtEnd";
+  const lengths = experiment.test.lengths;
+  const rows: SummaryRow[] = [];
+  experiment.encodings.forEach((encoding, index) => {
+    const own = runs.filter((run) => run.encoding === index);
+    const row = (atTest: number | null, label: string, entries: LengthEntry[][]): SummaryRow => ({
+      encoding: index, atTest, label, type: encoding.type,
+      cells: lengths.map((length) => cell(length, entries.map((list) => list.find((entry) => entry.length === length)), measure)),
+      stopped: own.flatMap((run) => (run.stopped ? [`seed ${run.seed}: ${run.stopped.reason} at step ${run.stopped.step}`] : [])),
+    });
+    const label = encodingLabel(encoding);
+    rows.push(row(null, label, own.map((run) => run.byLength)));
+    experiment.atTest.forEach((change, entry) => {
+      if (change.of !== index) return;
+      const lists = own.map((run) => run.atTest.find((measured) => measured.entry === entry)?.byLength ?? []);
+      rows.push(row(entry, `${label}, ${changeLabel(change)}`, lists));
+    });
+  });
+  return { measure, lengths, rows };
+}
+
+function cell(length: number, entries: (LengthEntry | undefined)[], measure: Summary["measure"]): SummaryCell {
+  const values = entries.flatMap((entry) => (typeof entry?.[measure] === "number" ? [entry[measure]] : []));
+  const reason = entries.find((entry) => entry?.reason)?.reason;
+  if (values.length === 0) return { length, mean: null, spread: null, seeds: 0, ...(reason ? { reason } : {}) };
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return {
+    length, mean, seeds: values.length,
+    spread: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : null,
+    ...(reason ? { reason } : {}),
+  };
+}
+
+/** "rope", or with what was changed: "rope theta=500 scaling=ntk"; an encoding's own label goes first. */
+export function encodingLabel(encoding: Encoding): string {
+  return encoding.label ?? positionLabel(encoding);
+}
+
+export function positionLabel(position: Position): string {
+  const parts: string[] = [position.type];
+  for (const [name, value] of Object.entries(position)) {
+    if (name === "type" || name === "label" || value === undefined) continue;
+    if (name === "scaling") parts.push(scalingLabel(value as Record<string, unknown>));
+    else if (typeof value === "object") parts.push(`own ${name}`);
+    else parts.push(`${name} ${String(value)}`);
+  }
+  return parts.length > 1 ? `${parts[0]!} (${parts.slice(1).join(", ")})` : parts[0]!;
+}
+
+function scalingLabel(scaling: Record<string, unknown>): string {
+  const factor = scaling["factor"];
+  return `${String(scaling["ropeType"] ?? "scaled")}${typeof factor === "number" ? ` × ${factor}` : ""}`;
+}
+
+/** "ntk at test time", "window 64 at test time", ... */
+export function changeLabel(change: AtTest): string {
+  if (change.label) return change.label;
+  const parts: string[] = [];
+  if (change.position) {
+    const scaling = "scaling" in change.position ? change.position.scaling : undefined;
+    parts.push(scaling && Object.keys(change.position).length === 2 ? scalingLabel({ ...scaling }) : positionLabel(change.position));
+  }
+  if (change.window !== undefined) parts.push(`window ${change.window}`);
+  if (change.shift !== undefined) parts.push(`shifted by ${change.shift}`);
+  if (change.interpolate) parts.push("table stretched");
+  return `${parts.join(", ") || "unchanged"} at test time`;
+}
