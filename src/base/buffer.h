@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -49,6 +50,13 @@ class Buffer {
 
   // Makes room for `count` elements and zeroes them; what was there is gone. Keeps its memory when it is large enough.
   Status Resize(std::string_view argument, int64_t count) {
+    POSLAB_RETURN_IF_ERROR(ResizeForOverwrite(argument, count));
+    if (count) std::memset(static_cast<void*>(data_), 0, static_cast<size_t>(count) * sizeof(T));
+    return Status::Ok();
+  }
+
+  // The same without the zeroes, for results that are written whole: clearing them first would double the traffic.
+  Status ResizeForOverwrite(std::string_view argument, int64_t count) {
     if (count < 0 || static_cast<uint64_t>(count) > kMaxBytes / sizeof(T))
       return OutOfMemory(argument, static_cast<double>(count) * sizeof(T));
     if (count > capacity_()) {
@@ -59,7 +67,6 @@ class Buffer {
       if (!data_) return OutOfMemory(argument, static_cast<double>(bytes));
     }
     size_ = count;
-    if (count) std::memset(static_cast<void*>(data_), 0, static_cast<size_t>(count) * sizeof(T));
     return Status::Ok();
   }
 
