@@ -28,6 +28,12 @@ struct Description {
   std::vector<Field> fields;
 };
 
+// As a FieldRule's minimum: above zero, zero itself excluded. As a maximum: no limit but that the number is finite.
+constexpr double kAboveZero = 4.9406564584124654e-324;
+constexpr double kNoLimit = 1.7976931348623157e+308;
+// The largest whole number up to which every whole number is a double: the limit of counts and distances.
+constexpr double kLargestWhole = 9007199254740992;
+
 // One row of a scheme's table of fields: what it is called, what it may be, what it is when absent.
 struct FieldRule {
   const char* name;
