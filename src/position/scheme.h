@@ -12,7 +12,9 @@
 // turns those into gradients of the parameters.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -182,6 +184,13 @@ struct HookGradients {
 
 // ---------------------------------------------------------------------------------------------------- the scheme
 
+// What a rotation turns by: pair k of the token at position p by the angle p * inverse[k], cos and sin both times
+// `attention_factor`.
+struct FrequencyTable {
+  Buffer<double> inverse;  // [pairs]
+  double attention_factor = 1;
+};
+
 struct BindArguments {
   Dimensions dimensions;
   Positions query_positions, key_positions;
@@ -215,6 +224,11 @@ class Scheme {
   virtual Status Pull(const BindArguments& arguments, const Hooks& hooks, const HookGradients& hook_gradients,
                       ParameterGradients gradients) const;
 
+  // --- what pages and tools look at (position/inspect.h). kContradiction for schemes that have no such thing.
+  virtual Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const;
+  // buckets[n] of the distances[n] = j - i; count of them.
+  virtual Status Buckets(const int64_t* distances, int64_t count, int64_t* buckets) const;
+
   // Largest position + 1 that the scheme can embed, or INT64_MAX: lets an experiment say "not defined" beforehand.
   virtual int64_t DefinedLength(ParameterValues parameters) const { (void)parameters; return INT64_MAX; }
 
@@ -222,6 +236,9 @@ class Scheme {
   // The tensor called `name`, or null.
   static const TensorView<const float>* Find(ParameterValues parameters, std::string_view name);
   static const TensorView<float>* Find(ParameterGradients gradients, std::string_view name);
+  // The numbers of the tensor called `name`; kMissing without it, kShape when its shape is another.
+  static Result<const float*> Numbers(ParameterValues parameters, std::string_view name,
+                                      std::initializer_list<int64_t> shape);
 };
 
 }  // namespace poslab
