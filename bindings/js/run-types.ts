@@ -172,11 +172,11 @@ export interface Verdict {
 
 // ------------------------------------------------------------------------------------------------ files
 
-export type Dtype = "F64" | "F32" | "F16" | "BF16" | "I64" | "I32" | "I16" | "I8" | "U8" | "BOOL";
-/** A tensor of a safetensors file. F16 and BF16 are widened to float32; I64 stays exact. BOOL is 0 and 1. */
+export type Dtype = "F64" | "F32" | "F16" | "BF16" | "I64" | "I32" | "I16" | "I8" | "U64" | "U32" | "U16" | "U8" | "BOOL";
+/** A tensor of a safetensors file. F16 and BF16 are widened to float32; I64 and U64 stay exact. BOOL is 0 and 1. */
 export interface FileTensor {
   dtype: Dtype; shape: number[];
-  data: Float64Array | Float32Array | BigInt64Array | Int32Array | Int16Array | Int8Array | Uint8Array;
+  data: Float64Array | Float32Array | BigInt64Array | BigUint64Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
 }
 export interface TensorFile { tensors: Map<string, FileTensor>; metadata: Map<string, string> }
 

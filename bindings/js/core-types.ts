@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What crosses the border between the TypeScript layer and the WebAssembly module, as plain objects. The declarations
+// that Emscripten writes for the module (wasm/poslab.d.ts) refer to these types, so that the compiler sees both sides.
+
+/** Numbers that the module copies from: any typed array but the 64-bit integer ones, or a plain array. */
+export type NumberSource = ArrayLike<number>;
+/** int64 ids as the bytes of a BigInt64Array. */
+export type IdBytes = Uint8Array;
+
+/** poslab::Status as data. `code` is the name of the enumerator without its k, first letter lower-case. */
+export interface Failure {
+  code: string;
+  argument: string;
+  given: string;
+  givenNumber: number | null;
+  allowed: string;
+  limits: number[];
+  suggestion: string;
+}
+/** A failure, or what the call gives. */
+export type Outcome<T> = { failure: Failure } | (T & { failure?: undefined });
+
+export interface FlatField {
+  name: string;
+  kind: "number" | "boolean" | "text" | "numbers";
+  value: number | boolean | string | NumberSource;
+}
+export interface FlatTensor {
+  name: string;
+  data: NumberSource;
+  shape: number[];
+}
+/**
+ * A scheme object without its structure: nested fields by dotted name, tensors apart. `lists` are flat lists of numbers at the top
+ * level: the scheme itself tells whether each is a field (slopes) or a learnable tensor (r1).
+ */
+export interface FlatScheme {
+  type: string;
+  fields: FlatField[];
+  tensors: FlatTensor[];
+  lists: { name: string; data: NumberSource }[];
+}
+
+export interface CoreTensor { data: Float32Array; shape: number[] }
+export interface NamedTensor { name: string; data: Float32Array; shape: number[] }
+
+export interface CoreAttentionCall {
+  query: CoreInput; key: CoreInput; value: CoreInput; outputGradient?: CoreInput;
+  causal: boolean; topLeft: boolean; window: number | null; scale: number | null;
+  keyMask: Uint8Array | null; queryPositions: IdBytes | null; keyPositions: IdBytes | null;
+  weights: boolean; scores: boolean; logSumExp: boolean;
+}
+export interface CoreInput { data: NumberSource; shape: number[] }
+
+export interface CoreModelShape {
+  vocabulary: number; dim: number; heads: number; keyValueHeads: number; layers: number; feedForward: number; trainedLength: number;
+  norm: string; normPlacement: string; activation: string; gated: boolean; bias: boolean | null; tied: boolean; parallel: boolean;
+}
+export interface CoreOptimizer {
+  learningRate: number; warmup: number; steps: number; weightDecay: number; clip: number; beta1: number; beta2: number;
+}
+export interface CoreChange { position: FlatScheme | null; window: number | null; shift: number | null; interpolate: boolean }
+export interface CoreRunDescription {
+  task: { type: string; distance: number; position: number };
+  model: CoreModelShape; optimizer: CoreOptimizer; length: number; batch: number; position: FlatScheme; atTest: CoreChange[];
+  testLengths: number[]; windows: number; seed: number;
+}
+export interface CoreProgress { phase: "training" | "measuring" | "done"; step: number; steps: number; loss: number; measured: number; toMeasure: number }
+export interface CoreLengthResult {
+  length: number; reason: Failure | null; loss: number; lossError: number; lossAtEnd: number; lossAtEndError: number; accuracy: number; accuracyAtEnd: number;
+}
+export interface CorePositionResult { binWidth: number; loss: Float64Array }
+export interface CoreParameter { name: string; shape: number[]; offset: number; size: number }
+export interface CoreTaskInfo { type: string; text: boolean; vocabulary: number; guessAccuracy: number }

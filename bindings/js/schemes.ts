@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Scheme objects on their way to the core, without knowing any scheme: fields by dotted name, tensors apart. What a
+// field means, and whether there is one of that name, is the scheme's own business in the core.
+
+import type { FlatField, FlatScheme } from "./core-types.js";
+import { PosLabError, wrongArgument } from "./errors.js";
+import { isShaped, isTypedArray, readList, readTensor } from "./tensors.js";
+
+/** Flattens `{ type, ... }`; fields that are undefined or null count as not given. */
+export function flattenScheme(scheme: unknown, argument = "position"): FlatScheme {
+  if (typeof scheme !== "object" || scheme === null || Array.isArray(scheme)) {
+    throw wrongArgument("type", argument, scheme, 'a scheme object such as { type: "rope" }');
+  }
+  const type: unknown = (scheme as { type?: unknown }).type;
+  if (type === undefined) throw new PosLabError("missing", `${argument}.type is missing; the name of a scheme is needed`, { argument: `${argument}.type` });
+  if (typeof type !== "string") throw wrongArgument("type", `${argument}.type`, type, "the name of a scheme");
+  const flat: FlatScheme = { type, fields: [], tensors: [], lists: [] };
+  for (const [name, value] of Object.entries(scheme)) {
+    if (name === "type" || value === undefined || value === null) continue;
+    const path = `${argument}.${name}`;
+    if (isShaped(value) || isNested(value)) {
+      flat.tensors.push({ name, ...readTensor(value, path) });
+    } else if (isTypedArray(value) || Array.isArray(value)) {
+      flat.lists.push({ name, data: readList(value, path) });
+    } else {
+      flattenField(name, value, path, flat.fields);
+    }
+  }
+  return flat;
+}
+
+function isNested(value: unknown): boolean {
+  return Array.isArray(value) && (Array.isArray(value[0]) || isTypedArray(value[0]));
+}
+
+function flattenField(name: string, value: unknown, path: string, fields: FlatField[]): void {
+  if (typeof value === "number") fields.push({ name, kind: "number", value });
+  else if (typeof value === "boolean") fields.push({ name, kind: "boolean", value });
+  else if (typeof value === "string") fields.push({ name, kind: "text", value });
+  else if (isTypedArray(value) || Array.isArray(value)) fields.push({ name, kind: "numbers", value: readList(value, path) });
+  else if (typeof value === "object" && value !== null) {
+    for (const [inner, entry] of Object.entries(value)) {
+      if (entry !== undefined && entry !== null) flattenField(`${name}.${inner}`, entry, `${path}.${inner}`, fields);
+    }
+  } else throw wrongArgument("type", path, value, "a number, a text, true or false, a list or a nested object");
+}
