@@ -14,7 +14,7 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { name: "package", include: ["tests/js/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 },
+        test: { name: "package", include: ["tests/{js,cli}/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 },
       },
       {
         resolve,

@@ -35,26 +35,31 @@ export function output(program, programArguments, options = {}) {
 }
 
 /**
- * Runs a program with its output on this terminal and waits for it. Ctrl-C reaches the child through the terminal's
- * process group; waiting for its end here keeps the order of messages right.
+ * Runs a program and waits for it; its output goes to this terminal. `capture` also returns standard output; `quiet`
+ * shows what it wrote only when it fails. Ctrl-C reaches the child through the terminal's process group.
  */
-export async function run(program, programArguments, { failure, capture = false, ...options } = {}) {
+export async function run(program, programArguments, { failure, capture = false, quiet = false, ...options } = {}) {
+  const piped = capture || quiet;
   const child = spawn(program, programArguments, {
     cwd: projectRoot,
-    stdio: ["ignore", capture ? "pipe" : "inherit", "inherit"],
+    stdio: ["ignore", piped ? "pipe" : "inherit", quiet ? "pipe" : "inherit"],
     ...options,
   });
   let text = "";
-  child.stdout?.on("data", (chunk) => {
+  const collect = (chunk) => {
     text += chunk;
-    process.stdout.write(chunk);
-  });
+    if (!quiet) process.stdout.write(chunk);
+  };
+  child.stdout?.setEncoding("utf8").on("data", collect);
+  child.stderr?.setEncoding("utf8").on("data", collect);
   const status = await new Promise((resolve, reject) => {
     child.on("error", (error) => reject(new Stop(`${program} could not be started: ${error.message}`)));
     child.on("close", (code, signal) => resolve(signal ? `signal ${signal}` : code));
   });
   if (status !== 0) {
-    throw new Stop(failure ?? `"${[program, ...programArguments].join(" ")}" ended with status ${status}`);
+    if (quiet) process.stderr.write(text);
+    const stop = new Stop(failure ?? `"${[program, ...programArguments].join(" ")}" ended with status ${status}`);
+    throw Object.assign(stop, { output: text });
   }
   return text;
 }

@@ -19,7 +19,7 @@ export async function serveSite({ folder = siteFolder, port = 0, host = "127.0.0
   );
   const taken = await listen(server, port, host);
   return {
-    url: `http://localhost:${taken}/`,
+    url: `http://${host}:${taken}/`,
     close: () =>
       new Promise((resolve) => {
         server.close(resolve);

@@ -14,6 +14,7 @@ const program =
 const header = (path) => () =>
   ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].some((root) => existsSync(`${root}/${path}`));
 
+/** Needed for anything to be compiled. */
 export const buildPackages = [
   { name: "g++", why: "compiles the core natively, for its tests", present: program("c++", "g++", "clang++") },
   { name: "cmake", why: "describes the native and the WebAssembly build", present: program("cmake") },
@@ -24,8 +25,13 @@ export const buildPackages = [
   { name: "libsimde-dev", why: "maps WebAssembly SIMD to this processor's", present: header("simde/wasm/simd128.h") },
 ];
 
-export const testPackages = [
-  { name: "chromium", why: "the browser tests run in it", present: program("chromium") },
+/** Browsers that the tests know how to start; the first one found is taken. */
+export const kBrowsers = ["chromium", "chromium-browser", "google-chrome"];
+export const browserPackages = [
+  { name: "chromium", why: "the browser tests run in it", present: program(...kBrowsers) },
+];
+
+export const formatPackages = [
   { name: "clang-format-19", why: "checks the layout of the C++ sources", present: program("clang-format-19") },
 ];
 
@@ -77,12 +83,12 @@ export async function installMissing(packages) {
     if (still.length > 0)
       throw new Stop(`installed, but not found afterwards: ${still.map((entry) => entry.name).join(", ")}`);
   }
-  checkCmake();
 }
 
 export async function aptInstall(names) {
   await run(...asRoot("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names]), {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    quiet: true,
     failure: `apt-get could not install ${names.join(" ")} (its message is above). Nothing half-done is kept: run the same command again once it can.`,
   });
 }
@@ -110,7 +116,7 @@ function unknownSystem(missing) {
   );
 }
 
-function checkCmake() {
+export function checkCmake() {
   const version = /version (\d+(?:\.\d+)+)/.exec(output("cmake", ["--version"]) ?? "")?.[1];
   if (!version || compareVersions(version, kMinimumCmake) < 0) {
     throw new Stop(

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What the package adds to somebody's page: the built package is bundled as an application would bundle it, and
+// size-limit compares module, glue and typed layer (gzip) with the budget in package.json.
+
+import { join } from "node:path";
+import { run } from "./commands.mjs";
+import { buildRoot, nodeModules, packageFolder } from "./locations.mjs";
+
+export async function checkSize() {
+  const { build } = await import("vite");
+  await build({
+    configFile: false,
+    root: packageFolder,
+    base: "./",
+    logLevel: "warn",
+    build: {
+      outDir: join(buildRoot, "size"),
+      emptyOutDir: true,
+      target: "es2022",
+      assetsInlineLimit: 0,
+      rollupOptions: {
+        input: join(packageFolder, "js/index.js"),
+        preserveEntrySignatures: "strict",
+        output: { entryFileNames: "index.js", chunkFileNames: "[name].js", assetFileNames: "[name][extname]" },
+      },
+    },
+  });
+  await run(join(nodeModules, ".bin/size-limit"), []);
+  return { passed: 1, failed: 0, skipped: 0 };
+}
