@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run trains on: text of a corpus, or a toy task with a hand-checkable rule. A task fills rows of ids and targets;
-// a target of -1 is not scored. Toy answers are read at the place itself; text predicts the next character.
+// What a run trains on: text of a corpus, or a toy task with a hand-checkable rule. A task fills rows of ids and
+// targets; a target of -1 is not scored. Toy answers are read at the place itself; text predicts the next character.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,26 @@
 namespace poslab {
 
 struct TaskDescription {
-  std::string type = "text";   // text, lookback, fixed-position, first, needle, recall, position-modulo, majority, copy, reverse
-  int64_t distance = 5;        // lookback: 1 ..
-  int64_t position = 5;        // fixed-position: 0 ..
+  std::string type = "text";  // one of Tasks()
+  int64_t distance = 5;       // lookback: 1 ..
+  int64_t position = 5;       // fixed-position: 0 ..
 };
 
-// A text cut into training (first 90 % of the characters) and test part, as ids. Vocabulary: the training part's distinct
-// characters (or bytes) in code-point order, and one spare id, the last, for unseen ones.
+// A text cut into training (first 90 % of the characters) and test part, as ids. Vocabulary: the training part's
+// distinct characters (or bytes) in code-point order, and one spare id, the last, for unseen ones.
 class Corpus {
  public:
   enum class Unit { kCharacters, kBytes };
-  // kFormat with the byte offset for text that is not UTF-8 (characters only); kRange when it is too short to cut (fewer
-  // than 2) or has more than 2^31 - 1 bytes. A byte order mark at the start is a signature, not a character, and is left
-  // out; line ends stay as they are. As bytes everything is kept.
+  // kFormat with the byte offset (limits[0]) for text that is not UTF-8 (characters only); kRange when it is too short
+  // to cut (fewer than 2) or has more than 2^31 - 1 bytes. A byte order mark at the start is a signature, not a
+  // character, and is left out; line ends stay as they are. As bytes everything is kept.
   static Result<std::shared_ptr<const Corpus>> Make(std::span<const uint8_t> utf8, Unit unit);
   Unit unit() const { return unit_; }
   int64_t vocabulary() const { return symbols_.size() + 1; }
   std::span<const int32_t> training() const { return ids_.span().subspan(0, training_size_); }
   std::span<const int32_t> test() const { return ids_.span().subspan(training_size_); }
-  std::span<const uint32_t> symbols() const { return symbols_.span(); }  // code point or byte of each id but the spare one
+  // The code point or byte of each id but the spare one.
+  std::span<const uint32_t> symbols() const { return symbols_.span(); }
   // The id of a code point or byte; the spare id when the training part does not have it.
   int32_t Id(uint32_t symbol) const;
 
@@ -73,7 +74,8 @@ class Task {
   // The ids as text (UTF-8, or the bytes themselves for a corpus of bytes); the spare id is U+FFFD.
   virtual std::string Text(std::span<const int32_t> ids) const = 0;
 };
-Result<std::unique_ptr<Task>> MakeTask(const TaskDescription& description, std::shared_ptr<const Corpus> corpus, uint64_t test_seed);
+Result<std::unique_ptr<Task>> MakeTask(const TaskDescription& description, std::shared_ptr<const Corpus> corpus,
+                                       uint64_t test_seed);
 
 // A row such as training draws, from a seed of its own: the sample strings of the page. ids and targets [length].
 Status SampleRow(const Task& task, int64_t length, uint64_t seed, int32_t* ids, int32_t* targets);
