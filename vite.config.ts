@@ -16,7 +16,7 @@ export const packageSources = [
 export default defineConfig({
   root: at("web"),
   base: "./",
-  plugins: [svelte()],
+  plugins: [svelte({ configFile: false })],
   resolve: { alias: packageSources },
   worker: { format: "es" },
   build: {
@@ -26,6 +26,8 @@ export default defineConfig({
     // The page's Content-Security-Policy allows no data: address.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The licences of what is bundled, served beside the page.
+    license: { fileName: "third-party-notices.md" },
   },
   server: { fs: { allow: [at(".")] } },
 });

@@ -18,7 +18,7 @@ export default defineConfig({
       },
       {
         resolve,
-        plugins: [svelte()],
+        plugins: [svelte({ configFile: false })],
         test: { name: "page", include: ["web/src/**/*.test.ts"] },
       },
       {

@@ -7,11 +7,20 @@ import { delimiter, join } from "node:path";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
 import { prepareCorpora } from "./corpora.mjs";
 import { findEmscripten } from "./emscripten.mjs";
-import { buildRoot, corporaFolder, nodeModules, packageFolder, siteFolder, wasmFolder } from "./locations.mjs";
+import {
+  buildRoot,
+  corporaFolder,
+  nodeModules,
+  packageFolder,
+  projectRoot,
+  siteFolder,
+  wasmFolder,
+} from "./locations.mjs";
 import { whenChanged } from "./stamps.mjs";
 
 const kBinaries = join(nodeModules, ".bin");
 const kModuleFiles = ["poslab.js", "poslab.wasm", "poslab.d.ts", "poslab-relaxed.js", "poslab-relaxed.wasm"];
+const kNotices = join(projectRoot, "bindings/toolchain/third-party-notices.txt");
 const kToolchainInputs = ["CMakeLists.txt", "CMakePresets.json", "bindings/toolchain", "package.json"];
 
 /** The environment in which the `wasm` preset of CMake works. */
@@ -63,6 +72,7 @@ async function buildPackage() {
       const target = join(packageFolder, "js/wasm");
       mkdirSync(target, { recursive: true });
       for (const name of kModuleFiles) copyFileSync(join(wasmFolder, name), join(target, name));
+      copyFileSync(kNotices, join(packageFolder, "third-party-notices.txt"));
     },
   );
 }
