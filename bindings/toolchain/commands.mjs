@@ -8,6 +8,9 @@ import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { projectRoot } from "./locations.mjs";
 
+/** Of a quiet program that failed; its end is where it says why. */
+const kLinesOnFailure = 60;
+
 export class Stop extends Error {}
 
 export function say(text) {
@@ -57,7 +60,7 @@ export async function run(program, programArguments, { failure, capture = false,
     child.on("close", (code, signal) => resolve(signal ? `signal ${signal}` : code));
   });
   if (status !== 0) {
-    if (quiet) process.stderr.write(text);
+    if (quiet) process.stderr.write(text.split("\n").slice(-kLinesOnFailure).join("\n"));
     const stop = new Stop(failure ?? `"${[program, ...programArguments].join(" ")}" ended with status ${status}`);
     throw Object.assign(stop, { output: text });
   }

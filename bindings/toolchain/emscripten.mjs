@@ -69,11 +69,11 @@ export async function provideEmscripten() {
 
   const system = aptSystem();
   if (!system) throw emsdkNeeded("this system is not one for which the set-up knows a package");
+  // A container image may come without apt's lists.
   if (!aptCandidate("emscripten")) await aptUpdate();
   const candidate = aptCandidate("emscripten")?.match(/^(?:\d+:)?(\d+\.\d+\.\d+)/)?.[1];
   if (candidate && compareVersions(candidate, kMinimumVersion) >= 0) {
     say(`To be installed with apt-get:\n  emscripten        ${candidate}, compiles the core to WebAssembly`);
-    await aptUpdate();
     await aptInstall(["emscripten"]);
   } else if (system.id === "debian" && system.codename === "bookworm") {
     await withLock("emscripten", () => assemble(system.codename));
@@ -109,7 +109,6 @@ async function assemble(codename) {
       `  Emscripten ${kAssembled.version}, Binaryen and the C library they were linked with, from Debian 13`,
     ].join("\n"),
   );
-  await aptUpdate();
   await aptInstall(compiler);
 
   const part = `${prefix}.part`;

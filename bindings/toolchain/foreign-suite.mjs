@@ -25,6 +25,8 @@ export async function downloadFromSuite({ from, to, names, folder }) {
     `Dir::State::Lists=${join(apt, "lists")}`,
     `Dir::Cache=${join(apt, "cache")}`,
     "Acquire::Languages=none",
+    // By default a mirror that does not answer is only a warning.
+    "APT::Update::Error-Mode=any",
     // The folder may be in a home that apt's own user cannot enter.
     "APT::Sandbox::User=",
   ].flatMap((option) => ["-o", option]);

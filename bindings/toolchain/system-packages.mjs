@@ -58,12 +58,9 @@ export function aptCandidate(name) {
   return match && match[1] !== "(none)" ? match[1] : null;
 }
 
-export function isInstalled(name) {
-  return (output("dpkg-query", ["-W", "-f", "${Status}", name]) ?? "").endsWith(" installed");
-}
-
-/** Refreshes apt's lists; told apart from installing because a stale list is the usual reason for a failed download. */
+/** Refreshes apt's lists where that is permitted: a stale list is the usual reason for a failed download. */
 export async function aptUpdate() {
+  if (!mayBecomeRoot()) return;
   await run(...asRoot("apt-get", ["update", "-qq"]), {
     failure:
       "apt-get update failed: is this machine connected, and are its apt sources right? Nothing was changed; run the same command again.",
@@ -77,7 +74,6 @@ export async function installMissing(packages) {
     if (!aptSystem()) throw unknownSystem(missing);
     say("To be installed with apt-get:");
     for (const entry of missing) say(`  ${entry.name.padEnd(18)}${entry.why}`);
-    await aptUpdate();
     await aptInstall(missing.map((entry) => entry.name));
     const still = missing.filter((entry) => !entry.present());
     if (still.length > 0)
@@ -86,6 +82,12 @@ export async function installMissing(packages) {
 }
 
 export async function aptInstall(names) {
+  if (!mayBecomeRoot()) {
+    throw new Stop(
+      `installing needs root, and there is no sudo here. As root:\n  apt-get update && apt-get install ${names.join(" ")}\nthen this command again.`,
+    );
+  }
+  await aptUpdate();
   await run(...asRoot("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names]), {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
     quiet: true,
@@ -93,15 +95,14 @@ export async function aptInstall(names) {
   });
 }
 
+function mayBecomeRoot() {
+  return process.getuid() === 0 || findProgram("sudo") !== null;
+}
+
 function asRoot(name, commandArguments) {
   if (process.getuid() === 0) return [name, commandArguments];
-  if (!findProgram("sudo")) {
-    throw new Stop(
-      `"${name} ${commandArguments.join(" ")}" needs root, and there is no sudo here. Run it as root, then this command again.`,
-    );
-  }
   say(`(asking sudo for: ${name} ${commandArguments.join(" ")})`);
-  return ["sudo", ["--preserve-env=DEBIAN_FRONTEND", name, ...commandArguments]];
+  return ["sudo", ["env", "DEBIAN_FRONTEND=noninteractive", name, ...commandArguments]];
 }
 
 function unknownSystem(missing) {
