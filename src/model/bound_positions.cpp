@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "model/bound_positions.h"
+
+#include <cstring>
+
+namespace poslab {
+
+void BoundPositions::SetParameters(const Layout& layout, const BlockPlace& block, float* weights, float* gradients) {
+  for (int64_t index : block.position) {
+    const ParameterInfo& info = layout.parameters[static_cast<size_t>(index)];
+    // The scheme's own name is what follows "position.".
+    const std::string_view name = std::string_view(info.name).substr(info.name.rfind('.') + 1);
+    values_.push_back({name, weights + info.offset, info.shape});
+    gradients_.push_back({name, gradients + info.offset, info.shape});
+  }
+}
+
+Status BoundPositions::Bind(const Scheme& scheme, bool own, const Dimensions& dimensions, Positions positions,
+                            int64_t running_length) {
+  const bool same = scheme_ == &scheme && arguments_.running_length == running_length &&
+                    arguments_.query_positions.start == positions.start &&
+                    arguments_.query_positions.count == positions.count;
+  if (own && reusable_ && same) return Status::Ok();
+  if (!same) hook_gradients_ = HookGradients();  // its tables may have another size
+  reusable_ = false;
+  hooks_ = Hooks();
+  acts_ = scheme.acts_on_attention();
+  if (!own) POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(dimensions, values_));
+  scheme_ = &scheme;
+  arguments_.dimensions = dimensions;
+  arguments_.query_positions = arguments_.key_positions = positions;
+  arguments_.running_length = running_length;
+  arguments_.parameters = values_;
+  if (acts_) POSLAB_RETURN_IF_ERROR(scheme.Bind(arguments_, &hooks_));
+  reusable_ = own && values_.empty();
+  return Status::Ok();
+}
+
+void BoundPositions::ClearGradients() {
+  for (Buffer<float>* buffer : {&hook_gradients_.score_band_table, &hook_gradients_.score_band_bias,
+                                &hook_gradients_.value_band_table, &hook_gradients_.query_bias})
+    if (!buffer->empty()) std::memset(buffer->data(), 0, static_cast<size_t>(buffer->size()) * sizeof(float));
+}
+
+Status BoundPositions::Pull() {
+  if (!acts_ || gradients_.empty()) return Status::Ok();
+  return scheme_->Pull(arguments_, hooks_, hook_gradients_, gradients_);
+}
+
+}  // namespace poslab

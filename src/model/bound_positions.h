@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A layer's scheme in one pass: bound to positions before the layer runs, pulled back into parameter gradients after all
+// sequences of the batch went backward. Positions are the same for every sequence, so both happen once a pass.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/layout.h"
+#include "position/scheme.h"
+
+namespace poslab {
+
+class BoundPositions {
+ public:
+  // Views of the tensors that the layer's scheme sees; the arrays must stay where they are.
+  void SetParameters(const Layout& layout, const BlockPlace& block, float* weights, float* gradients);
+
+  // `own`: this is the layer's trained scheme, which lives as long as the model; hooks that depend on nothing learnable
+  // are then kept for the next pass over the same positions.
+  Status Bind(const Scheme& scheme, bool own, const Dimensions& dimensions, Positions positions,
+              int64_t running_length);
+
+  Positions positions() const { return arguments_.query_positions; }
+  const Hooks* hooks() const { return acts_ ? &hooks_ : nullptr; }
+  HookGradients* hook_gradients() { return acts_ ? &hook_gradients_ : nullptr; }
+  // Zeroes the hook gradients of the pass before, keeping their memory.
+  void ClearGradients();
+  Status Pull();
+
+  ParameterValues values() const { return values_; }
+  ParameterGradients gradients() const { return gradients_; }
+
+ private:
+  std::vector<TensorView<const float>> values_;
+  std::vector<TensorView<float>> gradients_;
+  const Scheme* scheme_ = nullptr;
+  BindArguments arguments_;
+  Hooks hooks_;
+  HookGradients hook_gradients_;
+  bool acts_ = false, reusable_ = false;
+};
+
+}  // namespace poslab
