@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a result says at a glance: for every encoding (and every change at test time) and every tested length the mean over
-// seeds and its spread. The table, the CSV-free chart and the page's table all read this.
+// seeds and its spread. Tables and charts read this.
 
-import type { AtTest, Encoding, ExperimentResult, LengthEntry, Position } from "./types.js";
+import { atTestLabel, encodingLabel } from "./experiment.js";
+import type { ExperimentResult, LengthEntry } from "./types.js";
 
 export interface SummaryCell {
   length: number;
@@ -37,12 +38,11 @@ export function summarize(result: ExperimentResult): Summary {
       cells: lengths.map((length) => cell(length, entries.map((list) => list.find((entry) => entry.length === length)), measure)),
       stopped: own.flatMap((run) => (run.stopped ? [`seed ${run.seed}: ${run.stopped.reason} at step ${run.stopped.step}`] : [])),
     });
-    const label = encodingLabel(encoding);
-    rows.push(row(null, label, own.map((run) => run.byLength)));
+    rows.push(row(null, encodingLabel(encoding), own.map((run) => run.byLength)));
     experiment.atTest.forEach((change, entry) => {
       if (change.of !== index) return;
       const lists = own.map((run) => run.atTest.find((measured) => measured.entry === entry)?.byLength ?? []);
-      rows.push(row(entry, `${label}, ${changeLabel(change)}`, lists));
+      rows.push(row(entry, atTestLabel(change, experiment.encodings), lists));
     });
   });
   return { measure, lengths, rows };
@@ -59,39 +59,4 @@ function cell(length: number, entries: (LengthEntry | undefined)[], measure: Sum
     spread: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : null,
     ...(reason ? { reason } : {}),
   };
-}
-
-/** "rope", or with what was changed: "rope theta=500 scaling=ntk"; an encoding's own label goes first. */
-export function encodingLabel(encoding: Encoding): string {
-  return encoding.label ?? positionLabel(encoding);
-}
-
-export function positionLabel(position: Position): string {
-  const parts: string[] = [position.type];
-  for (const [name, value] of Object.entries(position)) {
-    if (name === "type" || name === "label" || value === undefined) continue;
-    if (name === "scaling") parts.push(scalingLabel(value as Record<string, unknown>));
-    else if (typeof value === "object") parts.push(`own ${name}`);
-    else parts.push(`${name} ${String(value)}`);
-  }
-  return parts.length > 1 ? `${parts[0]!} (${parts.slice(1).join(", ")})` : parts[0]!;
-}
-
-function scalingLabel(scaling: Record<string, unknown>): string {
-  const factor = scaling["factor"];
-  return `${String(scaling["ropeType"] ?? "scaled")}${typeof factor === "number" ? ` × ${factor}` : ""}`;
-}
-
-/** "ntk at test time", "window 64 at test time", ... */
-export function changeLabel(change: AtTest): string {
-  if (change.label) return change.label;
-  const parts: string[] = [];
-  if (change.position) {
-    const scaling = "scaling" in change.position ? change.position.scaling : undefined;
-    parts.push(scaling && Object.keys(change.position).length === 2 ? scalingLabel({ ...scaling }) : positionLabel(change.position));
-  }
-  if (change.window !== undefined) parts.push(`window ${change.window}`);
-  if (change.shift !== undefined) parts.push(`shifted by ${change.shift}`);
-  if (change.interpolate) parts.push("table stretched");
-  return `${parts.join(", ") || "unchanged"} at test time`;
 }
