@@ -10,7 +10,6 @@ const resolve = { alias: packageSources };
 
 export default defineConfig({
   test: {
-    passWithNoTests: true,
     projects: [
       {
         resolve,

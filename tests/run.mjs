@@ -39,6 +39,7 @@ async function runKind(kind) {
     const { build } = await import("../bindings/toolchain/build.mjs");
     if (kind.build) await build(kind.build);
     result = await kind.run();
+    if (result.passed + result.failed + result.skipped === 0) throw new Stop("no test was found");
   } catch (error) {
     process.stderr.write(`${error instanceof Stop ? error.message : error.stack}\n`);
     result = { passed: 0, failed: 1, skipped: 0 };

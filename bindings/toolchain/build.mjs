@@ -2,10 +2,11 @@
 // Builds in order: the WebAssembly module, the npm package in dist/, the texts, and the site in site/. Every step is
 // skipped when its inputs have not changed; `npm run build` runs them all, and a step can be named to run it alone.
 
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
 import { prepareCorpora } from "./corpora.mjs";
+import { adaptGlue } from "./glue.mjs";
 import { findEmscripten } from "./emscripten.mjs";
 import {
   buildRoot,
@@ -40,6 +41,7 @@ export function wasmEnvironment() {
 export async function buildPreset(preset, { target, environment = process.env, definitions = [] } = {}) {
   await run("cmake", ["--preset", preset, "--log-level=WARNING", ...definitions], {
     env: environment,
+    quiet: true,
     failure: `CMake could not configure "${preset}".`,
   });
   await run("cmake", ["--build", "--preset", preset, ...(target ? ["--target", ...target] : [])], {
@@ -55,7 +57,11 @@ async function buildWasm() {
   return whenChanged("wasm", { inputs, further: environment.POSLAB_EMSCRIPTEN_ROOT, outputs }, async () => {
     await buildPreset("wasm", { target: ["poslab_wasm", "poslab_wasm_relaxed"], environment });
     mkdirSync(wasmFolder, { recursive: true });
-    for (const name of kModuleFiles) copyFileSync(join(buildRoot, "wasm/module", name), join(wasmFolder, name));
+    for (const name of kModuleFiles) {
+      const file = join(buildRoot, "wasm/module", name);
+      const isGlue = name.endsWith(".js");
+      writeFileSync(join(wasmFolder, name), isGlue ? adaptGlue(readFileSync(file, "utf8"), name) : readFileSync(file));
+    }
   });
 }
 

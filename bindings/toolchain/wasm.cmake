@@ -13,14 +13,8 @@ function(poslab_add_module target core file_name)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name} SUFFIX .js)
   set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
   target_link_libraries(${target} PRIVATE ${core} poslab_flags)
-  target_compile_options(
-    ${target}
-    PRIVATE
-      -fno-exceptions
-      -fno-rtti
-  )
-  # Embind names types by RTTI in one error message; without it the core carries no type information at all.
-  target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+  # With RTTI, unlike the core: Embind takes the names of its declarations from it, and its variant without is larger.
+  target_compile_options(${target} PRIVATE -fno-exceptions)
   target_link_options(
     ${target}
     PRIVATE
@@ -57,14 +51,10 @@ function(poslab_add_module target core file_name)
 endfunction()
 
 poslab_add_module(poslab_wasm poslab poslab)
+
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
 # Emscripten calls the TypeScript compiler for it; the project's own is put on the PATH by bindings/toolchain/build.mjs.
-find_program(POSLAB_TSC tsc HINTS "${CMAKE_CURRENT_SOURCE_DIR}/node_modules/.bin" NO_CMAKE_FIND_ROOT_PATH)
-if(POSLAB_TSC)
-  target_link_options(poslab_wasm PRIVATE "SHELL:--emit-tsd poslab.d.ts")
-else()
-  message(WARNING "no TypeScript compiler (npm ci has not run): poslab.d.ts is not written")
-endif()
+target_link_options(poslab_wasm PRIVATE "SHELL:--emit-tsd poslab.d.ts")
 
 poslab_add_core(poslab_relaxed)
 target_compile_options(poslab_relaxed PRIVATE -mrelaxed-simd)

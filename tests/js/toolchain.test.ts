@@ -13,6 +13,7 @@ const { compareVersions } = await import("../../bindings/toolchain/commands.mjs"
 const { plainPoems } = await import("../../bindings/toolchain/corpora.mjs");
 const { changeLines, changeStanzas } = await import("../../bindings/toolchain/foreign-suite.mjs");
 const { projectRoot } = await import("../../bindings/toolchain/locations.mjs");
+const { adaptGlue } = await import("../../bindings/toolchain/glue.mjs");
 const { withLock } = await import("../../bindings/toolchain/lock.mjs");
 const { digestOfInputs } = await import("../../bindings/toolchain/stamps.mjs");
 
@@ -93,4 +94,10 @@ describe("the lock", () => {
     await expect(withLock("left", () => Promise.reject(new Error("inside")))).rejects.toThrow("inside");
     expect(existsSync(folder)).toBe(false);
   });
+});
+
+it("hides the glue's import of Node's module from bundlers, and stops when the glue has changed", () => {
+  const glue = 'if(n){const{createRequire}=await import("module");}';
+  expect(adaptGlue(glue, "poslab.js")).toContain('["node","module"].join(":")');
+  expect(() => adaptGlue("export default 1", "poslab.js")).toThrow(/poslab\.js.*0 times/);
 });
