@@ -104,10 +104,12 @@ function axes(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): s
   return out;
 }
 
-/** The x values that were measured, as far as their labels have room; the ends and the vertical line go first. */
+/** The x values that were measured, as far as their labels have room; the ends, the vertical line and its doublings go first. */
 function xTicks(chart: Chart, x: ScaleContinuousNumeric<number, number>): number[] {
   const all = [...new Set(chart.curves.flatMap((curve) => curve.points.map((point) => point.x)))].sort((a, b) => a - b);
-  const first = [chart.verticalLine?.x, all[0], all.at(-1)].filter((value): value is number => value !== undefined);
+  const unit = chart.verticalLine?.x ?? all[0] ?? 1;
+  const doublings = all.filter((value) => Number.isInteger(Math.log2(value / unit)));
+  const first = [chart.verticalLine?.x, all[0], all.at(-1), ...doublings].filter((value) => value !== undefined);
   const shown: number[] = [];
   for (const value of [...first, ...all]) {
     if (shown.every((other) => Math.abs(x(other) - x(value)) >= kTickRoom)) shown.push(value);

@@ -23,6 +23,7 @@ const kMostPanels = 64;
 /** Steps of the colour maps: finer than an eye can tell, coarse enough that neighbours join into runs. */
 const kColors = 96;
 const kPicture = 960;
+const kLargestCell = 28;
 
 interface Scale { low: number; high: number; diverging: boolean; color: (step: number) => string }
 
@@ -34,8 +35,8 @@ export function heatMapSvg(map: HeatMap): string {
   const tallest = Math.max(1, ...panels.map((panel) => panel.rows));
   const across = Math.min(panels.length || 1, panels.length > 4 ? 4 : panels.length > 1 ? 2 : 1);
   const side = (kPicture - 56 - 28 * across) / across;
-  const cell = Math.min(28, side / widest, Math.max(side, 480) / tallest);
-  const [panelWidth, panelHeight] = [Math.max(cell * widest, 120), cell * tallest];
+  const cell = cellSize(widest, tallest, side);
+  const [panelWidth, panelHeight] = [Math.max(cell.width * widest, 120), cell.height * tallest];
   const down = Math.ceil(panels.length / across);
   const width = Math.max(420, Math.ceil(56 + across * (panelWidth + 28)));
   const top = map.subtitle ? 64 : 44;
@@ -51,6 +52,16 @@ export function heatMapSvg(map: HeatMap): string {
   body.push(...colorBar(scale, 48, height - 48, theme));
   const description = `${map.panels.length} panels; values from ${short(scale.low)} to ${short(scale.high)}.`;
   return svgDocument(width, height, theme, map.title, description, body);
+}
+
+interface CellSize { width: number; height: number }
+
+/** Square cells, unless a matrix is much longer than wide (a table of many positions): then up to four times as wide as tall. */
+function cellSize(columns: number, rows: number, side: number): CellSize {
+  const width = Math.min(kLargestCell, side / columns), height = Math.min(kLargestCell, Math.max(side, 480) / rows);
+  const square = Math.min(width, height);
+  const stretch = Math.max(rows / columns, columns / rows) > 2 ? 4 : 1;
+  return { width: Math.min(width, stretch * square), height: Math.min(height, stretch * square) };
 }
 
 function notes(map: HeatMap, panels: readonly (HeatMapPanel & { every: number })[]): string {
@@ -100,7 +111,7 @@ function toHex(color: string): string {
 }
 
 function drawPanel(
-  panel: HeatMapPanel, scale: Scale, left: number, top: number, cell: number, theme: SvgTheme, rowLabel: string,
+  panel: HeatMapPanel, scale: Scale, left: number, top: number, cell: CellSize, theme: SvgTheme, rowLabel: string,
 ): string[] {
   // In units of cells, so that coordinates are small whole numbers.
   const runs = new Map<number, string[]>();
@@ -119,11 +130,11 @@ function drawPanel(
   }
   const paths = [...runs].sort(([a], [b]) => a - b)
     .map(([step, list]) => `<path fill="${step < 0 ? theme.grid : scale.color(step)}" d="${list.join("")}"/>`);
-  const middle = top + (cell * panel.rows) / 2;
+  const middle = top + (cell.height * panel.rows) / 2;
   return [
     `<text x="${coordinate(left)}" y="${coordinate(top - 5)}" font-size="11">${escapeXml(panel.title)}</text>`,
     ...(rowLabel ? [`<text x="${left - 12}" y="${coordinate(middle)}" text-anchor="middle" font-size="11" fill="${theme.faint}" transform="rotate(-90 ${left - 12} ${coordinate(middle)})">${escapeXml(rowLabel)}</text>`] : []),
-    `<g class="panel" transform="translate(${coordinate(left)} ${coordinate(top)}) scale(${cell})" shape-rendering="crispEdges">`,
+    `<g class="panel" transform="translate(${coordinate(left)} ${coordinate(top)}) scale(${factor(cell.width)} ${factor(cell.height)})" shape-rendering="crispEdges">`,
     ...paths,
     "</g>",
   ];
@@ -148,6 +159,10 @@ function colorBar(scale: Scale, left: number, top: number, theme: SvgTheme): str
     out.push(`<text x="${coordinate(x(tick))}" y="${top + 28}" text-anchor="middle" font-size="11" fill="${theme.faint}">${short(tick)}</text>`);
   }
   return out;
+}
+
+function factor(value: number): string {
+  return String(Number(value.toPrecision(6)));
 }
 
 function short(value: number): string {
