@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Tables of sines and cosines over the angle rows.
+#include "position/sinusoidal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "position/angles.h"
+#include "position/positions.h"
+
+namespace poslab {
+namespace {
+
+constexpr double kBase = 10000;  // Vaswani et al. 2017
+
+class Sinusoidal final : public Scheme {
+ public:
+  Sinusoidal(double base, SinusoidLayout layout, SinusoidDenominator denominator)
+      : base_(base), layout_(layout), denominator_(denominator) {}
+
+  std::string_view type() const override { return "sinusoidal"; }
+  bool embeds() const override { return true; }
+
+  Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
+    if (dimensions.model_dim > 0) {
+      const Result<Buffer<double>> frequencies = SinusoidFrequencies(base_, dimensions.model_dim, denominator_);
+      if (!frequencies.ok()) return frequencies.status();
+    }
+    return std::vector<ParameterSpec>();
+  }
+
+  Status AddEmbedding(Positions positions, int64_t dim, ParameterValues, float* rows) const override {
+    return AddSinusoid(positions, dim, base_, layout_, denominator_, rows);
+  }
+
+ private:
+  double base_;
+  SinusoidLayout layout_;
+  SinusoidDenominator denominator_;
+};
+
+}  // namespace
+
+Result<Buffer<double>> SinusoidFrequencies(double base, int64_t dim, SinusoidDenominator denominator) {
+  const bool by_half = denominator == SinusoidDenominator::kHalfDimMinusOne;
+  // A half of one column would be divided by zero.
+  const int64_t smallest = by_half ? 4 : 1;
+  if (dim < smallest) {
+    return Status::Number(Code::kRange, "dim", static_cast<double>(dim), "a whole number of at least {0}",
+                          static_cast<double>(smallest));
+  }
+  const int64_t half = dim / 2, pairs = by_half ? half : half + dim % 2;
+  const double denominator_value = by_half ? static_cast<double>(half - 1) : static_cast<double>(dim);
+  Result<Buffer<double>> frequencies = Buffer<double>::Make("dim", pairs);
+  if (!frequencies.ok()) return frequencies;
+  for (int64_t k = 0; k < pairs; ++k) {
+    const double numerator = static_cast<double>(by_half ? k : 2 * k);
+    (*frequencies)[k] = std::pow(base, -numerator / denominator_value);
+  }
+  return frequencies;
+}
+
+Status AddSinusoid(Positions positions, int64_t dim, double base, SinusoidLayout layout,
+                   SinusoidDenominator denominator, float* rows) {
+  POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "start"));
+  const Result<Buffer<double>> frequencies = SinusoidFrequencies(base, dim, denominator);
+  if (!frequencies.ok()) return frequencies.status();
+  Result<AngleRows> angles = AngleRows::Make(positions, frequencies->span());
+  if (!angles.ok()) return angles.status();
+
+  const int64_t sines = frequencies->size(), cosines = std::min(sines, dim - sines);
+  const bool interleaved = layout == SinusoidLayout::kInterleaved;
+  for (int64_t n = 0; n < positions.count; ++n) {
+    angles->Row(n);
+    const double *sin = angles->sines(), *cos = angles->cosines();
+    float* __restrict row = rows + n * dim;
+    if (interleaved) {
+      for (int64_t k = 0; k < cosines; ++k) {
+        row[2 * k] += static_cast<float>(sin[k]);
+        row[2 * k + 1] += static_cast<float>(cos[k]);
+      }
+      for (int64_t k = cosines; k < sines; ++k) row[2 * k] += static_cast<float>(sin[k]);
+    } else {
+      for (int64_t k = 0; k < sines; ++k) row[k] += static_cast<float>(sin[k]);
+      for (int64_t k = 0; k < cosines; ++k) row[sines + k] += static_cast<float>(cos[k]);
+    }
+  }
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<Scheme>> MakeSinusoidal(const Description& description) {
+  static constexpr FieldRule kRules[] = {
+      {.name = "base", .kind = Field::Kind::kNumber, .minimum = kAboveZero, .maximum = kNoLimit},
+      {.name = "layout", .kind = Field::Kind::kText, .choices = "interleaved|concatenated"},
+      {.name = "denominator", .kind = Field::Kind::kText, .choices = "dim|half-dim-minus-one"},
+  };
+  POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
+  const bool concatenated = TextOr(description, "layout", "interleaved") == "concatenated";
+  const bool by_half = TextOr(description, "denominator", "dim") == "half-dim-minus-one";
+  return std::unique_ptr<Scheme>(std::make_unique<Sinusoidal>(
+      NumberOr(description, "base", kBase), concatenated ? SinusoidLayout::kConcatenated : SinusoidLayout::kInterleaved,
+      by_half ? SinusoidDenominator::kHalfDimMinusOne : SinusoidDenominator::kDim));
+}
+
+}  // namespace poslab
