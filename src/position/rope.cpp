@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Fields, the rotary width, and the rotation hook.
+#include "position/rope.h"
+
+#include <cmath>
+
+#include "position/positions.h"
+#include "position/rope_scaling.h"
+#include "position/rotation.h"
+
+namespace poslab {
+namespace {
+
+constexpr double kTheta = 10000;  // Su et al. 2021
+
+class Rope final : public Scheme {
+ public:
+  Rope(RopeScaling scaling, Rotation::Layout layout, double theta, int64_t rotary_dim,
+       std::optional<double> max_position_embeddings)
+      : scaling_(std::move(scaling)),
+        layout_(layout),
+        theta_(theta),
+        rotary_dim_(rotary_dim),
+        max_position_embeddings_(max_position_embeddings) {}
+
+  std::string_view type() const override { return "rope"; }
+  bool acts_on_attention() const override { return true; }
+
+  Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
+    if (dimensions.head_dim > 0) {
+      const Result<FrequencyTable> frequencies = Frequencies(dimensions, 0);
+      if (!frequencies.ok()) return frequencies.status();
+    }
+    return std::vector<ParameterSpec>();
+  }
+
+  Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
+    POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
+    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
+    if (!frequencies.ok()) return frequencies.status();
+    Result<std::unique_ptr<Rotation>> rotation =
+        MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions);
+    if (!rotation.ok()) return rotation.status();
+    hooks->rotation = std::move(*rotation);
+    return Status::Ok();
+  }
+
+  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const override {
+    const Result<int64_t> rotary_dim = RotaryDim(dimensions.head_dim);
+    if (!rotary_dim.ok()) return rotary_dim.status();
+    RopeSetting setting;
+    setting.theta = theta_;
+    setting.head_dim = dimensions.head_dim;
+    setting.rotary_dim = *rotary_dim;
+    setting.max_position_embeddings = max_position_embeddings_;
+    setting.trained_length = static_cast<double>(dimensions.trained_length);
+    setting.running_length = running_length;
+    return ScaledFrequencies(scaling_, setting);
+  }
+
+ private:
+  bool proportional() const { return scaling_.type == RopeScaling::Type::kProportional; }
+
+  // r for this head: rotaryDim, or the head's share partialRotaryFactor, or the head. An odd width has no pairs.
+  Result<int64_t> RotaryDim(int64_t head_dim) const {
+    if (head_dim <= 0) return Status::Text(Code::kMissing, "headDim", "", "the width of a query and key head");
+    const char* argument = rotary_dim_ ? "position.rotaryDim" : "headDim";
+    int64_t width = rotary_dim_ ? rotary_dim_ : head_dim;
+    if (scaling_.partial_rotary_factor && !proportional()) {
+      argument = "position.scaling.partialRotaryFactor";
+      width = static_cast<int64_t>(static_cast<double>(head_dim) * *scaling_.partial_rotary_factor);
+      if (rotary_dim_ && rotary_dim_ != width) {
+        return Status::Number(Code::kContradiction, "position.rotaryDim", static_cast<double>(rotary_dim_),
+                              "left out, or what partialRotaryFactor makes of the head, {0}",
+                              static_cast<double>(width));
+      }
+    }
+    if (width < 2 || width > head_dim || width % 2) {
+      return Status::Number(Code::kRange, argument, static_cast<double>(width),
+                            "an even number of lanes from 2 to the head's width, {0}", static_cast<double>(head_dim));
+    }
+    if (proportional() && width != head_dim) {
+      return Status::Number(Code::kContradiction, "position.rotaryDim", static_cast<double>(width),
+                            "left out: proportional scaling pairs the lanes of the whole head, {0}",
+                            static_cast<double>(head_dim));
+    }
+    return width;
+  }
+
+  RopeScaling scaling_;
+  Rotation::Layout layout_;
+  double theta_;
+  int64_t rotary_dim_;  // 0: the head
+  std::optional<double> max_position_embeddings_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Scheme>> MakeRope(const Description& description) {
+  static constexpr FieldRule kRules[] = {
+      {.name = "theta", .kind = Field::Kind::kNumber, .minimum = kAboveZero, .maximum = kNoLimit},
+      {.name = "layout", .kind = Field::Kind::kText, .choices = "half|interleaved"},
+      {.name = "rotaryDim", .kind = Field::Kind::kNumber, .minimum = 2, .maximum = kLargestWhole, .integer = true},
+      {.name = "maxPositionEmbeddings", .kind = Field::Kind::kNumber, .minimum = 1, .maximum = kLargestWhole},
+  };
+  std::vector<FieldRule> rules(std::begin(kRules), std::end(kRules));
+  rules.insert(rules.end(), RopeScalingRules().begin(), RopeScalingRules().end());
+  // Parsed first: a name that is known to be ambiguous deserves more than "unknown".
+  Result<RopeScaling> scaling = ParseRopeScaling(description);
+  if (!scaling.ok() && scaling.status().code == Code::kContradiction) return scaling.status();
+  POSLAB_RETURN_IF_ERROR(CheckFields(description, rules));
+  if (!scaling.ok()) return scaling.status();
+
+  const Field* longest = FindField(description, "maxPositionEmbeddings");
+  const bool half = TextOr(description, "layout", "half") == "half";
+  return std::unique_ptr<Scheme>(std::make_unique<Rope>(
+      std::move(*scaling), half ? Rotation::Layout::kHalf : Rotation::Layout::kInterleaved,
+      NumberOr(description, "theta", kTheta), static_cast<int64_t>(NumberOr(description, "rotaryDim", 0)),
+      longest ? std::optional<double>(longest->number) : std::nullopt));
+}
+
+}  // namespace poslab

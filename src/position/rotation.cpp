@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Table filling and the plain loops over rows.
+#include "position/rotation.h"
+
+#include <algorithm>
+
+#include "position/angles.h"
+
+namespace poslab {
+namespace {
+
+Status FillTables(const FrequencyTable& frequencies, Positions positions, Buffer<float>* cosines,
+                  Buffer<float>* sines) {
+  const int64_t pairs = frequencies.inverse.size();
+  const int64_t size = CheckedProduct({positions.count, pairs});
+  POSLAB_RETURN_IF_ERROR(cosines->ResizeForOverwrite("position", size));
+  POSLAB_RETURN_IF_ERROR(sines->ResizeForOverwrite("position", size));
+  Result<AngleRows> angles = AngleRows::Make(positions, frequencies.inverse.span());
+  if (!angles.ok()) return angles.status();
+  const double factor = frequencies.attention_factor;
+  for (int64_t n = 0; n < positions.count; ++n) {
+    angles->Row(n);
+    float* __restrict cos_row = cosines->data() + n * pairs, * __restrict sin_row = sines->data() + n * pairs;
+    const double *cos = angles->cosines(), *sin = angles->sines();
+    for (int64_t k = 0; k < pairs; ++k) cos_row[k] = static_cast<float>(factor * cos[k]);
+    for (int64_t k = 0; k < pairs; ++k) sin_row[k] = static_cast<float>(factor * sin[k]);
+  }
+  return Status::Ok();
+}
+
+void TurnHalf(const float* cosines, const float* sines, int64_t pairs, float sign, const float* from, float* to) {
+  for (int64_t k = 0; k < pairs; ++k) {
+    const float a = from[k], b = from[k + pairs], c = cosines[k], s = sign * sines[k];
+    to[k] = a * c - b * s;
+    to[k + pairs] = b * c + a * s;
+  }
+}
+
+void TurnInterleaved(const float* cosines, const float* sines, int64_t pairs, float sign, const float* from,
+                     float* to) {
+  for (int64_t k = 0; k < pairs; ++k) {
+    const float a = from[2 * k], b = from[2 * k + 1], c = cosines[k], s = sign * sines[k];
+    to[2 * k] = a * c - b * s;
+    to[2 * k + 1] = b * c + a * s;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
+                                               Positions queries, Positions keys) {
+  auto rotation = std::make_unique<Rotation>();
+  rotation->layout = layout;
+  rotation->pairs = frequencies.inverse.size();
+  POSLAB_RETURN_IF_ERROR(FillTables(frequencies, keys, &rotation->key_cos, &rotation->key_sin));
+  const int64_t offset = queries.start - keys.start;
+  if (queries.contiguous() && keys.contiguous() && offset >= 0 && offset + queries.count <= keys.count) {
+    rotation->query_row_in_key = offset;
+  } else {
+    POSLAB_RETURN_IF_ERROR(FillTables(frequencies, queries, &rotation->query_cos, &rotation->query_sin));
+  }
+  return rotation;
+}
+
+void TurnRows(const Rotation& rotation, int64_t heads, int64_t length, int64_t dim, const float* from, float* to,
+              bool inverse) {
+  const int64_t pairs = rotation.pairs;
+  const auto turn = rotation.layout == Rotation::Layout::kHalf ? TurnHalf : TurnInterleaved;
+  for (int64_t h = 0; h < heads; ++h) {
+    for (int64_t n = 0; n < length; ++n) {
+      const float* from_row = from + (h * length + n) * dim;
+      float* to_row = to + (h * length + n) * dim;
+      turn(rotation.key_cos.data() + n * pairs, rotation.key_sin.data() + n * pairs, pairs, inverse ? -1.f : 1.f,
+           from_row, to_row);
+      if (from != to) std::copy(from_row + 2 * pairs, from_row + dim, to_row + 2 * pairs);
+    }
+  }
+}
+
+}  // namespace poslab
