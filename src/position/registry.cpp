@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// One line a scheme.
+#include "position/registry.h"
+
+#include <vector>
+
+#include "position/alibi.h"
+#include "position/kerple.h"
+#include "position/learned.h"
+#include "position/none.h"
+#include "position/rope.h"
+#include "position/shaw.h"
+#include "position/sinusoidal.h"
+#include "position/t5.h"
+#include "position/transformer_xl.h"
+#include "position/xpos.h"
+
+namespace poslab {
+namespace {
+
+constexpr SchemeEntry kSchemes[] = {
+    {"none", "", MakeNone},
+    {"sinusoidal", "embedding", MakeSinusoidal},
+    {"learned", "embedding", MakeLearned},
+    {"shaw", "score value", MakeShaw},
+    {"transformer-xl", "score", MakeTransformerXl},
+    {"t5", "score", MakeT5},
+    {"rope", "rotation", MakeRope},
+    {"alibi", "score", MakeAlibi},
+    {"xpos", "rotation score", MakeXpos},
+    {"kerple", "score", MakeKerple},
+};
+
+}  // namespace
+
+std::span<const SchemeEntry> Schemes() { return kSchemes; }
+
+Result<std::unique_ptr<Scheme>> MakeScheme(const Description& description) {
+  std::vector<std::string_view> known;
+  for (const SchemeEntry& entry : kSchemes) {
+    if (entry.type == description.type) return entry.make(description);
+    known.push_back(entry.type);
+  }
+  return Status::Text(description.type.empty() ? Code::kMissing : Code::kUnknownName, "position.type", description.type,
+                      "the name of a scheme", NearestName(description.type, known));
+}
+
+}  // namespace poslab
