@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Builds in order: the WebAssembly module, the npm package in dist/, the texts, and the site in site/. Every step is
+// Builds in order: the WebAssembly module, the texts, the npm package in dist/, and the site in site/. Every step is
 // skipped when its inputs have not changed; `npm run build` runs them all, and a step can be named to run it alone.
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
 import { prepareCorpora } from "./corpora.mjs";
@@ -17,7 +17,9 @@ import {
   siteFolder,
   wasmFolder,
 } from "./locations.mjs";
-import { whenChanged } from "./stamps.mjs";
+import { withLock } from "./lock.mjs";
+import { findPoems } from "./poems.mjs";
+import { digestOfText, whenChanged } from "./stamps.mjs";
 
 const kBinaries = join(nodeModules, ".bin");
 const kModuleFiles = ["poslab.js", "poslab.wasm", "poslab.d.ts", "poslab-relaxed.js", "poslab-relaxed.wasm"];
@@ -65,30 +67,35 @@ async function buildWasm() {
   });
 }
 
-async function buildPackage() {
-  const inputs = ["bindings", "package.json", "tsconfig.json", "tsconfig.package.json"];
-  return whenChanged(
-    "package",
-    { inputs, outputs: [join(packageFolder, "js/index.js"), join(packageFolder, "cli/main.js")] },
-    async () => {
-      rmSync(packageFolder, { recursive: true, force: true });
-      await run(join(kBinaries, "tsc"), ["-p", "tsconfig.package.json"], {
-        failure: "the package's TypeScript does not compile.",
-      });
-      const target = join(packageFolder, "js/wasm");
-      mkdirSync(target, { recursive: true });
-      for (const name of kModuleFiles) copyFileSync(join(wasmFolder, name), join(target, name));
-      copyFileSync(kNotices, join(packageFolder, "third-party-notices.txt"));
-    },
-  );
+async function buildCorpora() {
+  const options = {
+    inputs: ["bindings/toolchain", "package-lock.json"],
+    // The poems may come with a later set-up.
+    further: `${findPoems() !== null}`,
+    outputs: [join(corporaFolder, "corpora.json")],
+  };
+  return whenChanged("corpora", options, prepareCorpora);
 }
 
-async function buildCorpora() {
-  return whenChanged(
-    "corpora",
-    { inputs: ["bindings/toolchain", "package-lock.json"], outputs: [join(corporaFolder, "corpora.json")] },
-    prepareCorpora,
-  );
+async function buildPackage() {
+  const inputs = [
+    "bindings",
+    "package.json",
+    "tsconfig.json",
+    "tsconfig.package.json",
+    "web/public/corpora/corpora.json",
+  ];
+  const outputs = ["js/index.js", "cli/main.js", "corpora/corpora.json"].map((path) => join(packageFolder, path));
+  return whenChanged("package", { inputs, outputs }, async () => {
+    rmSync(packageFolder, { recursive: true, force: true });
+    await run(join(kBinaries, "tsc"), ["-p", "tsconfig.package.json"], {
+      failure: "the package's TypeScript does not compile.",
+    });
+    cpSync(wasmFolder, join(packageFolder, "js/wasm"), { recursive: true });
+    // The command trains on these without a file given.
+    cpSync(corporaFolder, join(packageFolder, "corpora"), { recursive: true });
+    copyFileSync(kNotices, join(packageFolder, "third-party-notices.txt"));
+  });
 }
 
 async function buildSite() {
@@ -98,18 +105,21 @@ async function buildSite() {
   });
 }
 
-export const steps = { wasm: buildWasm, package: buildPackage, corpora: buildCorpora, site: buildSite };
+/** In the order in which they build on each other. */
+const steps = { wasm: buildWasm, corpora: buildCorpora, package: buildPackage, site: buildSite };
 
+/** Runs the named steps, in their order; one build at a time in a clone. */
 export async function build(names = Object.keys(steps)) {
-  for (const name of names) {
-    if (!steps[name])
-      throw new Stop(`there is no build step "${name}"; the steps are ${Object.keys(steps).join(", ")}`);
-    const started = performance.now();
-    const worked = await steps[name]();
-    say(
-      `${name.padEnd(9)}${worked ? `built in ${((performance.now() - started) / 1000).toFixed(1)} s` : "up to date"}`,
-    );
-  }
+  const unknown = names.find((name) => !steps[name]);
+  if (unknown) throw new Stop(`there is no build step "${unknown}"; the steps are ${Object.keys(steps).join(", ")}`);
+  await withLock(`build-${digestOfText(projectRoot).slice(0, 12)}`, async () => {
+    for (const name of Object.keys(steps).filter((step) => names.includes(step))) {
+      const started = performance.now();
+      const worked = await steps[name]();
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      say(`${name.padEnd(9)}${worked ? `built in ${seconds} s` : "up to date"}`);
+    }
+  });
 }
 
 if (isMain(import.meta.url)) await main((names) => build(names.length > 0 ? names : undefined));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One set-up at a time: a folder in the user's cache that names the process holding it. A lock left by a process that
+// One set-up or build at a time: a folder in the user's cache that names the process holding it. A lock left by a process that
 // is gone (power cut, kill -9) is taken over.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -56,7 +56,7 @@ async function acquire(folder) {
       rmSync(folder, { recursive: true, force: true });
       continue;
     }
-    if (!told) say(`Another set-up${owner ? ` (process ${owner})` : ""} is at work; waiting for it.`);
+    if (!told) say(`Another process${owner ? ` (${owner})` : ""} is at work on this; waiting for it.`);
     told = true;
     await sleep(kPollMilliseconds);
   }

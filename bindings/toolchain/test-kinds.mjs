@@ -128,6 +128,9 @@ async function cases(folder) {
   return countOutput(process.execPath, [join(packageFolder, "cli/main.js"), "check", folder], kCheckCounts);
 }
 
+const kPackage = ["wasm", "corpora", "package"];
+const kEverything = [...kPackage, "site"];
+
 export const kinds = [
   {
     name: "lint",
@@ -170,35 +173,35 @@ export const kinds = [
     name: "build",
     what: "npm run build: module, package, texts, site",
     setUp: ["native", "emscripten", "poems", "npm"],
-    build: ["wasm", "package", "corpora", "site"],
+    build: kEverything,
     run: async () => kOnePassed,
   },
-  { name: "size", what: "the package within its budget", build: ["wasm", "package"], run: checkSize },
-  { name: "publish", what: "publint and attw on the packed package", build: ["wasm", "package"], run: publishable },
+  { name: "size", what: "the package within its budget", build: kPackage, run: checkSize },
+  { name: "publish", what: "publint and attw on the packed package", build: kPackage, run: publishable },
   {
     name: "package",
     what: "Vitest: the package, the command, the packed package in an empty folder",
-    build: ["wasm", "package"],
+    build: kPackage,
     run: () => vitest("package"),
   },
   { name: "page", what: "Vitest: functions of the page", build: ["wasm"], run: () => vitest("page") },
   {
     name: "cases",
     what: "poslab check tests/cases",
-    build: ["wasm", "package"],
+    build: kPackage,
     run: () => cases("tests/cases"),
   },
   {
     name: "shared-cases",
     what: "poslab check ../shared/cases, where that folder is",
-    build: ["wasm", "package"],
+    build: kPackage,
     run: () => cases("../shared/cases"),
   },
   {
     name: "browser",
     what: "the built site in Chromium",
     setUp: ["native", "emscripten", "poems", "npm", "browser"],
-    build: ["wasm", "package", "corpora", "site"],
+    build: kEverything,
     run: () => vitest("browser"),
   },
 ];
