@@ -11,8 +11,8 @@
 namespace poslab {
 
 struct SchemeEntry {
-  std::string_view type;                 // the name in scheme objects
-  std::string_view hooks;                // "embedding", "rotation", "score", "score value", ...
+  std::string_view type;   // the name in scheme objects
+  std::string_view hooks;  // "embedding", "rotation", "score", "score value", ...
   Result<std::unique_ptr<Scheme>> (*make)(const Description& description);
 };
 

@@ -56,12 +56,12 @@ struct Start {
 // A learnable tensor of a scheme. In weight files it is "position.<name>" when all layers share it and
 // "blocks.<i>.position.<name>" otherwise.
 struct ParameterSpec {
-  std::string name;                // "table", "keys", "projection", ...
+  std::string name;  // "table", "keys", "projection", ...
   std::vector<int64_t> shape;
   Start start;
-  bool decay = false;              // weight decay applies
+  bool decay = false;  // weight decay applies
   bool shared_by_layers = false;
-  float minimum = -INFINITY;       // kept at or above this after every update
+  float minimum = -INFINITY;  // kept at or above this after every update
 };
 
 // The value (or gradient) of a learnable tensor.
@@ -89,7 +89,7 @@ struct Rotation {
   int64_t pairs = 0;
   Buffer<float> query_cos, query_sin;  // [queries, pairs]
   Buffer<float> key_cos, key_sin;      // [keys, pairs]; empty when shared with the queries' (key_offset rows further)
-  int64_t query_row_in_key = -1;       // >= 0: query i uses row i + query_row_in_key of the key tables; query tables empty
+  int64_t query_row_in_key = -1;  // >= 0: query i uses row i + query_row_in_key of the key tables; query tables empty
 };
 
 // Slice: a bias that depends on the head and on the distance j - i of positions only.
@@ -102,7 +102,9 @@ class Slice {
   virtual void Evaluate(int64_t head, int64_t first, int64_t count, float* bias) const = 0;
   // The backward twin: gradient[n] is the gradient of the bias at those distances. Accumulates inside the slice, for
   // Scheme::Pull. No-op for schemes that learn nothing.
-  virtual void Accumulate(int64_t head, int64_t first, int64_t count, const double* gradient) { (void)head, (void)first, (void)count, (void)gradient; }
+  virtual void Accumulate(int64_t head, int64_t first, int64_t count, const double* gradient) {
+    (void)head, (void)first, (void)count, (void)gradient;
+  }
   // Distances <= lowest() share a value, as do those >= highest(): keeps tables short when positions have wide gaps.
   virtual int64_t lowest() const { return INT64_MIN; }
   virtual int64_t highest() const { return INT64_MAX; }
@@ -115,12 +117,12 @@ class Slice {
 //   value:              output(i) += sum_j a_ij r'(row)
 struct Band {
   enum class Side { kQuery, kKey } side = Side::kQuery;
-  int64_t first = 0;           // the distance of row 0
+  int64_t first = 0;  // the distance of row 0
   int64_t rows = 0;
-  int64_t width = 0;           // head_dim (score) or value_dim (value)
-  bool per_head = false;       // table [heads, rows, width], or [rows, width] for all heads
-  const float* table = nullptr;      // points into parameter memory or into `owned`
-  const float* bias = nullptr;       // [heads, width] added to the query for this term, or null
+  int64_t width = 0;             // head_dim (score) or value_dim (value)
+  bool per_head = false;         // table [heads, rows, width], or [rows, width] for all heads
+  const float* table = nullptr;  // points into parameter memory or into `owned`
+  const float* bias = nullptr;   // [heads, width] added to the query for this term, or null
   Buffer<float> owned;
 };
 
@@ -128,36 +130,36 @@ struct Band {
 // the key order that the hook asks for, then goes on with the softmax; hidden entries are replaced afterwards, so a hook
 // need not know the mask. Logits are stored keys-major: logits[key * stride + query].
 struct TileArguments {
-  int64_t head = 0;                  // first head of this call
-  int64_t heads = 1;                 // 1, or all heads when all_heads()
-  int64_t first_query = 0, queries = 0;   // indices
+  int64_t head = 0;                      // first head of this call
+  int64_t heads = 1;                     // 1, or all heads when all_heads()
+  int64_t first_query = 0, queries = 0;  // indices
   int64_t first_key = 0, keys = 0;
   Positions query_positions, key_positions;  // of the whole call; index with first_query + n
-  const float* query = nullptr;      // the rotated, scaled-by-nothing query rows of the tile [heads, queries, head_dim]
-  const float* key = nullptr;        // the rotated key rows of the tile [heads, keys, head_dim]
+  const float* query = nullptr;  // the rotated, scaled-by-nothing query rows of the tile [heads, queries, head_dim]
+  const float* key = nullptr;    // the rotated key rows of the tile [heads, keys, head_dim]
   int64_t head_dim = 0;
-  float scale = 1;                   // what q.k is multiplied by
-  const float* gates = nullptr;      // per-token inputs of the call [heads, length] or null
-  float* logits = nullptr;           // [heads, keys, stride]; in: scaled content logits (or undefined, replaces_content)
+  float scale = 1;               // what q.k is multiplied by
+  const float* gates = nullptr;  // per-token inputs of the call [heads, length] or null
+  float* logits = nullptr;       // [heads, keys, stride]; in: scaled content logits (or undefined, replaces_content)
   int64_t stride = 0;
-  float* state = nullptr;            // [heads, queries, state_size()], zero before a row's first tile
+  float* state = nullptr;  // [heads, queries, state_size()], zero before a row's first tile
 };
 struct TileGradients {
   const float* logits_before = nullptr;  // what Forward got, or null when replaces_content()
-  float* logits = nullptr;           // in: gradient of the changed logits; out: gradient of the content logits
-  float* query = nullptr;            // accumulate [heads, queries, head_dim] (through this hook only), or null
-  float* key = nullptr;              // accumulate [heads, keys, head_dim], or null
-  float* gates = nullptr;            // accumulate [heads, length] or null
-  float* state = nullptr;            // gradient of the carried state; tiles come in reverse order
+  float* logits = nullptr;               // in: gradient of the changed logits; out: gradient of the content logits
+  float* query = nullptr;                // accumulate [heads, queries, head_dim] (through this hook only), or null
+  float* key = nullptr;                  // accumulate [heads, keys, head_dim], or null
+  float* gates = nullptr;                // accumulate [heads, length] or null
+  float* state = nullptr;                // gradient of the carried state; tiles come in reverse order
 };
 class TileHook {
  public:
   virtual ~TileHook() = default;
-  virtual bool all_heads() const { return false; }          // needs every head's tile at once (DAPE)
-  virtual bool descending() const { return false; }         // key tiles from the last to the first
-  virtual bool replaces_content() const { return false; }   // computes q.k itself (xPos)
-  virtual bool uses_vectors() const { return false; }       // wants query and key rows
-  virtual int64_t state_size() const { return 0; }          // floats a query row carries from tile to tile
+  virtual bool all_heads() const { return false; }         // needs every head's tile at once (DAPE)
+  virtual bool descending() const { return false; }        // key tiles from the last to the first
+  virtual bool replaces_content() const { return false; }  // computes q.k itself (xPos)
+  virtual bool uses_vectors() const { return false; }      // wants query and key rows
+  virtual int64_t state_size() const { return 0; }         // floats a query row carries from tile to tile
   virtual Status Forward(const TileArguments& tile) const = 0;
   // Gets the same arguments (the state as it was before this tile) and the gradients; accumulates its own parameters'
   // gradients inside, for Scheme::Pull.
@@ -179,7 +181,7 @@ struct HookGradients {
   Buffer<float> score_band_table;  // like the band's table
   Buffer<float> score_band_bias;   // [heads, width]
   Buffer<float> value_band_table;
-  Buffer<float> query_bias;        // [heads, head_dim]
+  Buffer<float> query_bias;  // [heads, head_dim]
 };
 
 // ---------------------------------------------------------------------------------------------------- the scheme
@@ -194,7 +196,7 @@ struct FrequencyTable {
 struct BindArguments {
   Dimensions dimensions;
   Positions query_positions, key_positions;
-  int64_t running_length = 0;   // largest position + 1: what dynamic and longrope scalings look at
+  int64_t running_length = 0;  // largest position + 1: what dynamic and longrope scalings look at
   ParameterValues parameters;
 };
 
@@ -230,7 +232,10 @@ class Scheme {
   virtual Status Buckets(const int64_t* distances, int64_t count, int64_t* buckets) const;
 
   // Largest position + 1 that the scheme can embed, or INT64_MAX: lets an experiment say "not defined" beforehand.
-  virtual int64_t DefinedLength(ParameterValues parameters) const { (void)parameters; return INT64_MAX; }
+  virtual int64_t DefinedLength(ParameterValues parameters) const {
+    (void)parameters;
+    return INT64_MAX;
+  }
 
  protected:
   // The tensor called `name`, or null.
