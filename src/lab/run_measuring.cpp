@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Measuring: windows of one length after the other, in slices that cost about as much as the training steps that were
+// asked for. Sequences do not see each other, so how windows are put together changes no bit of the result.
+#include <algorithm>
+
+#include "lab/run_parts.h"
+
+namespace poslab {
+namespace {
+
+constexpr double kStepOverForward = 3;  // backward costs about two forward passes
+
+}  // namespace
+
+Status Run::Parts::Rows::Resize(int64_t count) {
+  POSLAB_RETURN_IF_ERROR(ids.Resize("test.lengths", count));
+  POSLAB_RETURN_IF_ERROR(targets.Resize("test.lengths", count));
+  POSLAB_RETURN_IF_ERROR(losses.Resize("test.lengths", count));
+  return correct.Resize("test.lengths", count);
+}
+
+double Run::Parts::ForwardCost(int64_t length) const {
+  // A token meets every weight once, and in every layer half of all keys twice (scores and values).
+  const double tokens = static_cast<double>(length), width = static_cast<double>(description.model.dim);
+  const double attention = static_cast<double>(description.model.layers) * width * tokens;
+  return tokens * (static_cast<double>(model->parameter_count()) + attention);
+}
+
+Status Run::Parts::MeasureSlice(int64_t steps) {
+  double budget = static_cast<double>(steps) * kStepOverForward * static_cast<double>(description.batch) *
+                  ForwardCost(description.length);
+  do {
+    if (job == jobs()) {
+      phase = Phase::kDone;
+      return Status::Ok();
+    }
+    if (!change) {
+      // Whatever keeps a length from being measured (a table that ends, memory) is its result; the others go on.
+      if (Status status = StartJob(); !status.ok()) {
+        FinishJob({.length = job_length(), .defined = false, .reason = std::move(status)});
+        continue;
+      }
+    }
+    const int64_t length = job_length(), first = measurement.added();
+    const double cost = ForwardCost(length);
+    const int64_t affordable = budget < cost ? 1 : static_cast<int64_t>(std::min(budget / cost, 1e9));
+    const int64_t together = std::max<int64_t>(1, description.batch * description.length / length);
+    const int64_t count = std::min({affordable, together, description.windows - first});
+    if (Status status = ScoreWindows(change->options, first, count, description.windows, longest, &rows, &measurement);
+        !status.ok()) {
+      FinishJob({.length = length, .defined = false, .reason = std::move(status)});
+      continue;
+    }
+    budget -= cost * static_cast<double>(count);
+    if (measurement.added() == description.windows) FinishJob(measurement.Finish());
+  } while (budget > 0);
+  if (job == jobs()) phase = Phase::kDone;
+  return Status::Ok();
+}
+
+Status Run::Parts::StartJob() {
+  const int64_t entry = job_entry();
+  const AtTest as_trained, &wanted = entry < 0 ? as_trained : description.at_test[static_cast<size_t>(entry)];
+  if (!under_way) POSLAB_RETURN_IF_ERROR(measurement.Start(job_length(), description.windows, description.length));
+  under_way = true;
+  Result<TestChange> made = TestChange::Make(wanted, description.position, model.get(), job_length());
+  if (!made.ok()) return made.status();
+  change = std::move(*made);
+  return Status::Ok();
+}
+
+void Run::Parts::FinishJob(LengthResult result) {
+  const int64_t entry = job_entry();
+  // By position: from the longest length that is defined.
+  if (entry < 0 && result.defined && result.length > by_position_length) {
+    by_position = measurement.FinishPositions();
+    by_position_length = result.length;
+  }
+  results(entry).push_back(std::move(result));
+  change.reset();
+  under_way = false;
+  ++job;
+}
+
+Status Run::Parts::ScoreWindows(const RunOptions& options, int64_t first, int64_t count, int64_t windows,
+                                int64_t longest_length, Rows* buffers, Measurement* into) {
+  const int64_t length = into->length();
+  POSLAB_RETURN_IF_ERROR(buffers->Resize(CheckedProduct({count, length})));
+  for (int64_t n = 0; n < count; ++n)
+    task->TestRow(length, longest_length, first + n, windows, description.length, buffers->ids.data() + n * length,
+                  buffers->targets.data() + n * length);
+  uint8_t* correct = task->text() ? nullptr : buffers->correct.data();
+  POSLAB_RETURN_IF_ERROR(model->Score(buffers->ids.span(), buffers->targets.span(), count, length, options,
+                                      buffers->losses.data(), correct));
+  for (int64_t n = 0; n < count; ++n)
+    into->Add(buffers->targets.data() + n * length, buffers->losses.data() + n * length,
+              correct ? correct + n * length : nullptr);
+  return Status::Ok();
+}
+
+Result<LengthResult> Run::Measure(const AtTest& change, int64_t length, int64_t windows, PositionResult* by_position) {
+  Parts& parts = *parts_;
+  POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
+  POSLAB_RETURN_IF_ERROR(CheckWhole("length", length, kLargestLength));
+  POSLAB_RETURN_IF_ERROR(CheckWhole("windows", windows, kMostWindows));
+  POSLAB_RETURN_IF_ERROR(parts.task->CheckLength(length, /*training=*/false));
+  Result<TestChange> made = TestChange::Make(change, parts.description.position, parts.model.get(), length);
+  if (!made.ok()) return made.status();
+  Measurement measurement;
+  POSLAB_RETURN_IF_ERROR(measurement.Start(length, windows, parts.description.length));
+  Parts::Rows rows;
+  const int64_t together = std::max<int64_t>(1, parts.description.batch * parts.description.length / length);
+  for (int64_t first = 0; first < windows; first += together)
+    POSLAB_RETURN_IF_ERROR(parts.ScoreWindows(made->options, first, std::min(together, windows - first), windows,
+                                              std::max(length, parts.longest), &rows, &measurement));
+  if (by_position) *by_position = measurement.FinishPositions();
+  return measurement.Finish();
+}
+
+}  // namespace poslab
