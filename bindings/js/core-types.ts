@@ -42,7 +42,10 @@ export interface FlatScheme {
 }
 
 export interface CoreTensor { data: Float32Array; shape: number[] }
-export interface NamedTensor { name: string; data: Float32Array; shape: number[] }
+export interface NamedTensor extends CoreTensor { name: string }
+export interface CoreInput { data: NumberSource; shape: number[] }
+export interface CoreSchemeInfo { type: string; /** names of hooks with a space between */ hooks: string }
+export interface CoreFrequencies { inverseFrequencies: Float64Array; attentionFactor: number }
 
 export interface CoreAttentionCall {
   query: CoreInput; key: CoreInput; value: CoreInput; outputGradient?: CoreInput;
@@ -50,25 +53,31 @@ export interface CoreAttentionCall {
   keyMask: Uint8Array | null; queryPositions: IdBytes | null; keyPositions: IdBytes | null;
   weights: boolean; scores: boolean; logSumExp: boolean;
 }
-export interface CoreInput { data: NumberSource; shape: number[] }
+export interface CoreAttentionResult { output: CoreTensor; weights?: CoreTensor; scores?: CoreTensor; logSumExp?: CoreTensor }
+export interface CoreGradients { query: CoreTensor; key: CoreTensor; value: CoreTensor; position: NamedTensor[] }
 
+export interface CoreTask { type: string; distance: number; position: number }
+export interface CoreTaskInfo { type: string; text: boolean; vocabulary: number; guessAccuracy: number; /** how id n is written */ symbols: string }
+/** Targets of -1 are not scored. */
+export interface CoreRow { ids: Int32Array; targets: Int32Array }
 export interface CoreModelShape {
   vocabulary: number; dim: number; heads: number; keyValueHeads: number; layers: number; feedForward: number; trainedLength: number;
   norm: string; normPlacement: string; activation: string; gated: boolean; bias: boolean | null; tied: boolean; parallel: boolean;
 }
-export interface CoreOptimizer {
-  learningRate: number; warmup: number; steps: number; weightDecay: number; clip: number; beta1: number; beta2: number;
-}
+export interface CoreOptimizer { learningRate: number; warmup: number; steps: number; weightDecay: number; clip: number; beta1: number; beta2: number }
 export interface CoreChange { position: FlatScheme | null; window: number | null; shift: number | null; interpolate: boolean }
 export interface CoreRunDescription {
-  task: { type: string; distance: number; position: number };
-  model: CoreModelShape; optimizer: CoreOptimizer; length: number; batch: number; position: FlatScheme; atTest: CoreChange[];
+  task: CoreTask; model: CoreModelShape; optimizer: CoreOptimizer; length: number; batch: number; position: FlatScheme; atTest: CoreChange[];
   testLengths: number[]; windows: number; seed: number;
 }
+/** `loss` is NaN before the first step; `measured` counts windows. */
 export interface CoreProgress { phase: "training" | "measuring" | "done"; step: number; steps: number; loss: number; measured: number; toMeasure: number }
+/** `reason` says why the length is not defined; numbers are NaN where nothing is scored. */
 export interface CoreLengthResult {
   length: number; reason: Failure | null; loss: number; lossError: number; lossAtEnd: number; lossAtEndError: number; accuracy: number; accuracyAtEnd: number;
 }
 export interface CorePositionResult { binWidth: number; loss: Float64Array }
+export interface CoreRunResults { byLength: CoreLengthResult[]; byPosition: CorePositionResult; atTest: CoreLengthResult[][] }
+export interface CoreMeasuring { done: boolean; result?: CoreLengthResult; byPosition?: CorePositionResult }
+export interface CoreGenerated { ids: Int32Array; losses: Float32Array }
 export interface CoreParameter { name: string; shape: number[]; offset: number; size: number }
-export interface CoreTaskInfo { type: string; text: boolean; vocabulary: number; guessAccuracy: number }

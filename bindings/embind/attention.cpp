@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Reads a call's tensors, binds the scheme to its positions, runs the engine and hands the results out.
+#include "attention.h"
+
+#include "attention/attention.h"
+#include "border.h"
+
+namespace poslab::border {
+namespace {
+
+// Everything that a call's views point into, and the views.
+struct Call {
+  Tensor query, key, value;
+  Buffer<uint8_t> key_mask;
+  Buffer<int64_t> query_ids, key_ids;
+  GivenScheme given;
+  BindArguments bind;
+  Hooks hooks;
+  AttentionArguments arguments;
+};
+
+HeadsView<const float> View(const Tensor& tensor) {
+  return HeadsView<const float>::Packed(tensor.data.data(), tensor.shape[0], tensor.shape[1], tensor.shape[2]);
+}
+
+Status ReadInto(const val& object, const char* argument, Tensor* tensor) {
+  Result<Tensor> read = TensorOf(object[argument], argument);
+  if (!read.ok()) return read.status();
+  *tensor = std::move(*read);
+  return Status::Ok();
+}
+
+Status ReadMask(const val& options, Call* call) {
+  Mask& mask = call->arguments.mask;
+  mask.causal = TruthOf(options, "causal");
+  if (TruthOf(options, "topLeft")) mask.alignment = Mask::Alignment::kTopLeft;
+  mask.window = MaybeCount(options, "window");
+  const val key_mask = options["keyMask"];
+  if (!IsGiven(key_mask)) return Status::Ok();
+  Result<Buffer<uint8_t>> copied = CopyBytes(key_mask, "keyMask");
+  if (!copied.ok()) return copied.status();
+  call->key_mask = std::move(*copied);
+  const int64_t keys = call->arguments.key.length;
+  if (call->key_mask.size() != keys) {
+    return Status::Number(Code::kShape, "keyMask", static_cast<double>(call->key_mask.size()), "a list of {0}, one for each key,",
+                          static_cast<double>(keys));
+  }
+  mask.key_mask = call->key_mask.data();
+  return Status::Ok();
+}
+
+Status ReadPositions(const val& options, Call* call) {
+  const int64_t queries = call->arguments.query.length, keys = call->arguments.key.length;
+  const Positions defaults = DefaultQueryPositions(queries, keys, call->arguments.mask.alignment);
+  Result<Positions> query = PositionsOf(options["queryPositions"], defaults.start, queries, "queryPositions", &call->query_ids);
+  if (!query.ok()) return query.status();
+  Result<Positions> key = PositionsOf(options["keyPositions"], 0, keys, "keyPositions", &call->key_ids);
+  if (!key.ok()) return key.status();
+  call->arguments.query_positions = *query;
+  call->arguments.key_positions = *key;
+  return Status::Ok();
+}
+
+// `call` must not move afterwards: its parts point at each other.
+Status ReadCall(const val& scheme, const val& options, Call* call) {
+  POSLAB_RETURN_IF_ERROR(ReadInto(options, "query", &call->query));
+  POSLAB_RETURN_IF_ERROR(ReadInto(options, "key", &call->key));
+  POSLAB_RETURN_IF_ERROR(ReadInto(options, "value", &call->value));
+  AttentionArguments& arguments = call->arguments;
+  arguments.query = View(call->query);
+  arguments.key = View(call->key);
+  arguments.value = View(call->value);
+  POSLAB_RETURN_IF_ERROR(ReadMask(options, call));
+  POSLAB_RETURN_IF_ERROR(ReadPositions(options, call));
+  if (IsGiven(options["scale"])) arguments.scale = static_cast<float>(NumberOf(options, "scale"));
+  POSLAB_RETURN_IF_ERROR(CheckAttention(arguments));
+  Dimensions dimensions;
+  dimensions.heads = arguments.query.heads;
+  dimensions.head_dim = arguments.query.dim;
+  dimensions.value_dim = arguments.value.dim;
+  Result<GivenScheme> given = SchemeOf(scheme, dimensions);
+  if (!given.ok()) return given.status();
+  call->given = std::move(*given);
+  const Scheme& made = *call->given.scheme;
+  if (made.embeds() && !made.acts_on_attention()) {
+    return Status::Text(Code::kContradiction, "position", made.type(),
+                        "a scheme that acts on attention (add the table of this one to the embeddings beforehand)");
+  }
+  POSLAB_RETURN_IF_ERROR(made.CheckParameters(dimensions, call->given.parameters));
+  call->bind = {dimensions, arguments.query_positions, arguments.key_positions, 0, call->given.parameters};
+  POSLAB_RETURN_IF_ERROR(made.Bind(call->bind, &call->hooks));
+  arguments.hooks = &call->hooks;
+  return Status::Ok();
+}
+
+// Room for what was asked for, named by what it is: "weights" says how much an L x L matrix would take.
+Status MakeRoom(bool wanted, const char* name, std::initializer_list<int64_t> shape, Buffer<float>* buffer) {
+  return wanted ? buffer->Resize(name, CheckedProduct(shape)) : Status::Ok();
+}
+
+}  // namespace
+
+val AttentionCall(const val& scheme, const val& options) {
+  Call call;
+  POSLAB_FAIL_IF_ERROR(ReadCall(scheme, options, &call));
+  const int64_t heads = call.arguments.query.heads, queries = call.arguments.query.length;
+  const int64_t keys = call.arguments.key.length, width = call.arguments.value.dim;
+  Buffer<float> output, weights, scores, log_sum_exp;
+  POSLAB_FAIL_IF_ERROR(MakeRoom(true, "output", {heads, queries, width}, &output));
+  POSLAB_FAIL_IF_ERROR(MakeRoom(TruthOf(options, "weights"), "weights", {heads, queries, keys}, &weights));
+  POSLAB_FAIL_IF_ERROR(MakeRoom(TruthOf(options, "scores"), "scores", {heads, queries, keys}, &scores));
+  POSLAB_FAIL_IF_ERROR(MakeRoom(TruthOf(options, "logSumExp"), "logSumExp", {heads, queries}, &log_sum_exp));
+  AttentionResults results;
+  results.output = HeadsView<float>::Packed(output.data(), heads, queries, width);
+  results.weights = weights.data();
+  results.scores = scores.data();
+  results.log_sum_exp = log_sum_exp.data();
+  AttentionWorkspace workspace;
+  POSLAB_FAIL_IF_ERROR(Attention(call.arguments, &results, &workspace));
+  val result = val::object();
+  result.set("output", TensorValue(output.span(), {heads, queries, width}));
+  if (TruthOf(options, "weights")) result.set("weights", TensorValue(weights.span(), {heads, queries, keys}));
+  if (TruthOf(options, "scores")) result.set("scores", TensorValue(scores.span(), {heads, queries, keys}));
+  if (TruthOf(options, "logSumExp")) result.set("logSumExp", TensorValue(log_sum_exp.span(), {heads, queries}));
+  return result;
+}
+
+val AttentionGradientsCall(const val& scheme, const val& options) {
+  Call call;
+  POSLAB_FAIL_IF_ERROR(ReadCall(scheme, options, &call));
+  const AttentionArguments& arguments = call.arguments;
+  const int64_t heads = arguments.query.heads, queries = arguments.query.length, width = arguments.value.dim;
+  Tensor output_gradient;
+  POSLAB_FAIL_IF_ERROR(ReadInto(options, "outputGradient", &output_gradient));
+  if (output_gradient.shape != std::vector<int64_t>{heads, queries, width}) {
+    Status status = Status::Text(Code::kShape, "outputGradient", "another shape", "the output's shape [{0}, {1}, {2}]");
+    status.limits[0] = static_cast<double>(heads);
+    status.limits[1] = static_cast<double>(queries);
+    status.limits[2] = static_cast<double>(width);
+    return Failed(status);
+  }
+  Buffer<float> output, log_sum_exp, query, key, value;
+  POSLAB_FAIL_IF_ERROR(MakeRoom(true, "output", {heads, queries, width}, &output));
+  POSLAB_FAIL_IF_ERROR(MakeRoom(true, "logSumExp", {heads, queries}, &log_sum_exp));
+  POSLAB_FAIL_IF_ERROR(query.Resize("query", call.query.data.size()));
+  POSLAB_FAIL_IF_ERROR(key.Resize("key", call.key.data.size()));
+  POSLAB_FAIL_IF_ERROR(value.Resize("value", call.value.data.size()));
+  AttentionResults results;
+  results.output = HeadsView<float>::Packed(output.data(), heads, queries, width);
+  results.log_sum_exp = log_sum_exp.data();
+  AttentionWorkspace workspace;
+  POSLAB_FAIL_IF_ERROR(Attention(arguments, &results, &workspace));
+
+  AttentionGradientArguments forward;
+  forward.output = HeadsView<const float>::Packed(output.data(), heads, queries, width);
+  forward.log_sum_exp = log_sum_exp.data();
+  forward.output_gradient = View(output_gradient);
+  HookGradients hook_gradients;
+  AttentionGradients gradients;
+  gradients.query = HeadsView<float>::Packed(query.data(), heads, queries, arguments.query.dim);
+  gradients.key = HeadsView<float>::Packed(key.data(), arguments.key.heads, arguments.key.length, arguments.key.dim);
+  gradients.value = HeadsView<float>::Packed(value.data(), arguments.value.heads, arguments.value.length, width);
+  gradients.hooks = &hook_gradients;
+  POSLAB_FAIL_IF_ERROR(AttentionBackward(arguments, forward, &gradients, &workspace));
+
+  std::vector<Tensor> position;
+  std::vector<TensorView<float>> position_views;
+  for (const TensorView<const float>& parameter : call.given.parameters) {
+    Result<Buffer<float>> room = Buffer<float>::Make(parameter.name, parameter.size());
+    if (!room.ok()) return Failed(room.status());
+    position.push_back({std::move(*room), parameter.shape});
+    position_views.push_back({parameter.name, position.back().data.data(), parameter.shape});
+  }
+  POSLAB_FAIL_IF_ERROR(call.given.scheme->Pull(call.bind, call.hooks, hook_gradients, position_views));
+
+  val list = val::array();
+  for (size_t n = 0; n < position.size(); ++n) {
+    val tensor = val::object();
+    tensor.set("name", std::string(position_views[n].name));
+    tensor.set("data", FloatsValue(position[n].data.span()));
+    tensor.set("shape", ShapeValue(position[n].shape));
+    list.call<void>("push", tensor);
+  }
+  val result = val::object();
+  result.set("query", TensorValue(query.span(), {heads, queries, arguments.query.dim}));
+  result.set("key", TensorValue(key.span(), {arguments.key.heads, arguments.key.length, arguments.key.dim}));
+  result.set("value", TensorValue(value.span(), {arguments.value.heads, arguments.value.length, width}));
+  result.set("position", list);
+  return result;
+}
+
+}  // namespace poslab::border

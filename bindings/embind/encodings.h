@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Calls about encodings alone. Each takes a FlatScheme and plain options and returns an Outcome (js/core-types.ts).
+#pragma once
+
+#include <emscripten/val.h>
+
+namespace poslab::border {
+
+using emscripten::val;
+
+val SchemesList();                                                     // [{ type, hooks }]
+val TableCall(const val& scheme, double length, double dim, double start);
+val FrequenciesCall(const val& scheme, double head_dim, double length);
+val RotateCall(const val& scheme, const val& x, const val& positions, double start);
+val SlopesCall(const val& scheme, double heads);
+val BucketsCall(const val& scheme, const val& distances);
+val BiasCall(const val& scheme, double heads, double queries, double keys, const val& query_positions, const val& key_positions);
+
+}  // namespace poslab::border
