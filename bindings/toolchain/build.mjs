@@ -55,7 +55,7 @@ export async function buildPreset(preset, { target, environment = process.env, d
 async function buildWasm() {
   const environment = wasmEnvironment();
   const outputs = kModuleFiles.map((name) => join(wasmFolder, name));
-  const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp"];
+  const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp", "bindings/embind"];
   return whenChanged("wasm", { inputs, further: environment.POSLAB_EMSCRIPTEN_ROOT, outputs }, async () => {
     await buildPreset("wasm", { target: ["poslab_wasm", "poslab_wasm_relaxed"], environment });
     mkdirSync(wasmFolder, { recursive: true });

@@ -3,13 +3,14 @@
 # and the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm).
 
 set(POSLAB_EMBIND "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind.cpp")
+file(GLOB POSLAB_EMBIND_PARTS CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/*.cpp")
 if(NOT EXISTS "${POSLAB_EMBIND}")
   message(WARNING "bindings/embind.cpp is missing: the module is not built")
   return()
 endif()
 
 function(poslab_add_module target core file_name)
-  add_executable(${target} "${POSLAB_EMBIND}")
+  add_executable(${target} "${POSLAB_EMBIND}" ${POSLAB_EMBIND_PARTS})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name} SUFFIX .js)
   set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
   target_link_libraries(${target} PRIVATE ${core} poslab_flags)
