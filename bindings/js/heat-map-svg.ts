@@ -68,9 +68,14 @@ function notes(map: HeatMap, panels: readonly (HeatMapPanel & { every: number })
   const every = Math.max(1, ...panels.map((panel) => panel.every));
   return [
     `across: ${map.columnLabel}, down: ${map.rowLabel}`,
-    ...(every > 1 ? [`every ${every}th row and column is drawn`] : []),
+    ...(every > 1 ? [`every ${ordinal(every)} row and column is drawn`] : []),
     ...(map.panels.length > panels.length ? [`the first ${panels.length} of ${map.panels.length} panels`] : []),
   ].join("; ");
+}
+
+function ordinal(number: number): string {
+  const teen = Math.floor((number % 100) / 10) === 1;
+  return `${number}${teen ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th")}`;
 }
 
 /** Every n-th row and column, with the smallest n that leaves at most `most` cells. */
