@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model/bound_positions.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace poslab {
@@ -15,24 +16,42 @@ void BoundPositions::SetParameters(const Layout& layout, const BlockPlace& block
   }
 }
 
+Status BoundPositions::Select(const Scheme& scheme, const Dimensions& dimensions) {
+  const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(dimensions);
+  if (!specs.ok()) return specs.status();
+  bound_values_.clear();
+  bound_gradients_.clear();
+  for (size_t n = 0; n < values_.size(); ++n) {
+    const bool wanted = std::any_of(specs->begin(), specs->end(),
+                                    [&](const ParameterSpec& spec) { return spec.name == values_[n].name; });
+    if (!wanted) continue;
+    bound_values_.push_back(values_[n]);
+    bound_gradients_.push_back(gradients_[n]);
+  }
+  return scheme.CheckParameters(dimensions, bound_values_);
+}
+
 Status BoundPositions::Bind(const Scheme& scheme, bool own, const Dimensions& dimensions, Positions positions,
                             int64_t running_length) {
   const bool same = scheme_ == &scheme && arguments_.running_length == running_length &&
                     arguments_.query_positions.start == positions.start &&
                     arguments_.query_positions.count == positions.count;
   if (own && reusable_ && same) return Status::Ok();
-  if (!same) hook_gradients_ = HookGradients();  // its tables may have another size
+  // Its tables may have another size; a scheme given for one call may lie where another one lay.
+  if (!same || !own) hook_gradients_ = HookGradients();
   reusable_ = false;
   hooks_ = Hooks();
   acts_ = scheme.acts_on_attention();
-  if (!own) POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(dimensions, values_));
+  if (own && !selected_own_) bound_values_ = values_, bound_gradients_ = gradients_;
+  selected_own_ = own;
+  if (!own) POSLAB_RETURN_IF_ERROR(Select(scheme, dimensions));
   scheme_ = &scheme;
   arguments_.dimensions = dimensions;
   arguments_.query_positions = arguments_.key_positions = positions;
   arguments_.running_length = running_length;
-  arguments_.parameters = values_;
+  arguments_.parameters = bound_values_;
   if (acts_) POSLAB_RETURN_IF_ERROR(scheme.Bind(arguments_, &hooks_));
-  reusable_ = own && values_.empty();
+  reusable_ = own && bound_values_.empty();
   return Status::Ok();
 }
 
@@ -43,8 +62,8 @@ void BoundPositions::ClearGradients() {
 }
 
 Status BoundPositions::Pull() {
-  if (!acts_ || gradients_.empty()) return Status::Ok();
-  return scheme_->Pull(arguments_, hooks_, hook_gradients_, gradients_);
+  if (!acts_ || bound_gradients_.empty()) return Status::Ok();
+  return scheme_->Pull(arguments_, hooks_, hook_gradients_, bound_gradients_);
 }
 
 }  // namespace poslab

@@ -18,6 +18,7 @@ class BoundPositions {
 
   // `own`: this is the layer's trained scheme, which lives as long as the model; hooks that depend on nothing learnable
   // are then kept for the next pass over the same positions.
+  // Another scheme sees only the tensors that it would have itself.
   Status Bind(const Scheme& scheme, bool own, const Dimensions& dimensions, Positions positions,
               int64_t running_length);
 
@@ -28,17 +29,20 @@ class BoundPositions {
   void ClearGradients();
   Status Pull();
 
-  ParameterValues values() const { return values_; }
-  ParameterGradients gradients() const { return gradients_; }
+  // What the bound scheme sees.
+  ParameterValues values() const { return bound_values_; }
+  ParameterGradients gradients() const { return bound_gradients_; }
 
  private:
-  std::vector<TensorView<const float>> values_;
-  std::vector<TensorView<float>> gradients_;
+  Status Select(const Scheme& scheme, const Dimensions& dimensions);
+
+  std::vector<TensorView<const float>> values_, bound_values_;
+  std::vector<TensorView<float>> gradients_, bound_gradients_;
   const Scheme* scheme_ = nullptr;
   BindArguments arguments_;
   Hooks hooks_;
   HookGradients hook_gradients_;
-  bool acts_ = false, reusable_ = false;
+  bool acts_ = false, reusable_ = false, selected_own_ = false;
 };
 
 }  // namespace poslab
