@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/simd.h"
 #include "base/exponential.h"
+#include "base/simd.h"
 
 namespace poslab {
 namespace {
@@ -81,9 +81,12 @@ void Apply(int64_t count, const float* x, float* y, float* derivative) {
 
 void ActivationForward(Activation kind, int64_t count, const float* x, float* y, float* derivative) {
   switch (kind) {
-    case Activation::kGelu: return Apply<Gelu>(count, x, y, derivative);
-    case Activation::kRelu: return Apply<Relu>(count, x, y, derivative);
-    case Activation::kSilu: return Apply<Silu>(count, x, y, derivative);
+    case Activation::kGelu:
+      return Apply<Gelu>(count, x, y, derivative);
+    case Activation::kRelu:
+      return Apply<Relu>(count, x, y, derivative);
+    case Activation::kSilu:
+      return Apply<Silu>(count, x, y, derivative);
   }
 }
 

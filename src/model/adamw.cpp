@@ -46,8 +46,8 @@ v128_t UpdateLanes(const StepScalars& s, v128_t gradient, v128_t weight, v128_t*
   *first = MulAdd(*first, wasm_f32x4_splat(s.beta1), wasm_f32x4_mul(g, wasm_f32x4_splat(s.one_minus_beta1)));
   *second = MulAdd(*second, wasm_f32x4_splat(s.beta2),
                    wasm_f32x4_mul(wasm_f32x4_mul(g, g), wasm_f32x4_splat(s.one_minus_beta2)));
-  const v128_t root = MulAdd(wasm_f32x4_sqrt(*second), wasm_f32x4_splat(s.inverse_root_correction),
-                             wasm_f32x4_splat(s.epsilon));
+  const v128_t root =
+      MulAdd(wasm_f32x4_sqrt(*second), wasm_f32x4_splat(s.inverse_root_correction), wasm_f32x4_splat(s.epsilon));
   const v128_t step = wasm_f32x4_mul(wasm_f32x4_splat(s.rate), wasm_f32x4_div(*first, root));
   const v128_t updated = wasm_f32x4_sub(wasm_f32x4_mul(weight, wasm_f32x4_splat(s.shrink)), step);
   return wasm_f32x4_pmax(updated, wasm_f32x4_splat(s.minimum));
@@ -86,11 +86,11 @@ Status CheckOptimizer(const OptimizerDescription& d) {
   constexpr const char* kBelowOne = "a number from 0 to below 1";
   const auto below_one = [](double beta) { return beta >= 0 && beta < 1; };
   POSLAB_RETURN_IF_ERROR(CheckNumber("training.learningRate", d.learning_rate, FromZero(d.learning_rate), kFromZero));
-  POSLAB_RETURN_IF_ERROR(
-      CheckNumber("training.warmup", static_cast<double>(d.warmup), d.warmup >= 0, kWholeFromZero));
+  POSLAB_RETURN_IF_ERROR(CheckNumber("training.warmup", static_cast<double>(d.warmup), d.warmup >= 0, kWholeFromZero));
   POSLAB_RETURN_IF_ERROR(CheckNumber("training.steps", static_cast<double>(d.steps), d.steps >= 0, kWholeFromZero));
   POSLAB_RETURN_IF_ERROR(CheckNumber("training.weightDecay", d.weight_decay, FromZero(d.weight_decay), kFromZero));
-  POSLAB_RETURN_IF_ERROR(CheckNumber("training.clip", d.clip, FromZero(d.clip), "a finite number from 0 (no clipping)"));
+  POSLAB_RETURN_IF_ERROR(
+      CheckNumber("training.clip", d.clip, FromZero(d.clip), "a finite number from 0 (no clipping)"));
   POSLAB_RETURN_IF_ERROR(CheckNumber("training.beta1", d.beta1, below_one(d.beta1), kBelowOne));
   POSLAB_RETURN_IF_ERROR(CheckNumber("training.beta2", d.beta2, below_one(d.beta2), kBelowOne));
   return CheckNumber("training.epsilon", d.epsilon, std::isfinite(d.epsilon) && d.epsilon > 0,

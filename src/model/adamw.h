@@ -13,7 +13,7 @@ struct OptimizerDescription {
   int64_t warmup = 100;
   int64_t steps = 976;
   double weight_decay = 0.1;
-  double clip = 1;      // largest global norm; 0 = no clipping
+  double clip = 1;  // largest global norm; 0 = no clipping
   double beta1 = 0.9;
   double beta2 = 0.98;
   double epsilon = 1e-8;

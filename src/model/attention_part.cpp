@@ -29,8 +29,7 @@ HeadsView<T> OutputView(const ModelDescription& d, int64_t length, T* rows) {
 AttentionArguments ArgumentsOf(const BlockContext& context, int64_t sequence) {
   const ModelDescription& d = *context.description;
   const int64_t length = context.shape.length;
-  const float* rows = context.kept->query_key_value.data() +
-                      sequence * length * context.place->query_key_value.outputs;
+  const float* rows = context.kept->query_key_value.data() + sequence * length * context.place->query_key_value.outputs;
   const HeadViews<const float> heads(d, length, rows);
   AttentionArguments arguments;
   arguments.query = heads.query, arguments.key = heads.key, arguments.value = heads.value;

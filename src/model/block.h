@@ -7,9 +7,9 @@
 #pragma once
 
 #include "attention/attention.h"
-#include "model/activations.h"
 #include "model/bound_positions.h"
 #include "model/layout.h"
+#include "model/pass_memory.h"
 
 namespace poslab {
 

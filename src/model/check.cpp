@@ -23,8 +23,9 @@ struct FieldLimit {
 Status CheckLimits(std::initializer_list<FieldLimit> limits) {
   for (const FieldLimit& limit : limits)
     if (limit.given < limit.smallest || limit.given > limit.largest)
-      return Status::Number(Code::kRange, limit.name, static_cast<double>(limit.given), "a whole number from {0} to {1}",
-                            static_cast<double>(limit.smallest), static_cast<double>(limit.largest));
+      return Status::Number(Code::kRange, limit.name, static_cast<double>(limit.given),
+                            "a whole number from {0} to {1}", static_cast<double>(limit.smallest),
+                            static_cast<double>(limit.largest));
   return Status::Ok();
 }
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/simd.h"
 #include "base/exponential.h"
+#include "base/simd.h"
 
 namespace poslab {
 namespace {

@@ -12,9 +12,7 @@ Start Constant(double value) { return {Start::Kind::kConstant, value, 0}; }
 // Which layers have biases: ModelDescription::bias absent means the default shape.
 bool AttentionBias(const ModelDescription& d) { return d.bias.value_or(false); }
 bool FeedForwardBias(const ModelDescription& d) { return d.bias.value_or(true); }
-bool NormBias(const ModelDescription& d) {
-  return d.norm == ModelDescription::Norm::kLayer && d.bias.value_or(true);
-}
+bool NormBias(const ModelDescription& d) { return d.norm == ModelDescription::Norm::kLayer && d.bias.value_or(true); }
 
 class LayoutMaker {
  public:
@@ -31,7 +29,8 @@ class LayoutMaker {
   }
 
  private:
-  int64_t Add(std::string name, std::vector<int64_t> shape, Start start, bool decay = false, float minimum = -INFINITY) {
+  int64_t Add(std::string name, std::vector<int64_t> shape, Start start, bool decay = false,
+              float minimum = -INFINITY) {
     ParameterInfo info;
     info.name = std::move(name);
     info.shape = std::move(shape);
@@ -197,8 +196,7 @@ ModelDescription FilledIn(ModelDescription description) {
   return description;
 }
 
-Result<Layout> MakeLayout(const ModelDescription& description,
-                          std::span<const std::shared_ptr<const Scheme>> schemes) {
+Result<Layout> MakeLayout(const ModelDescription& description, std::span<const std::shared_ptr<const Scheme>> schemes) {
   return LayoutMaker(description, schemes).Make();
 }
 

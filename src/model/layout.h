@@ -42,7 +42,7 @@ struct Layout {
   int64_t count = 0;  // floats in all
   int64_t embedding = 0;
   std::vector<BlockPlace> blocks;
-  NormPlace norm;   // absent with post-norm, whose last block ends with a norm already
+  NormPlace norm;  // absent with post-norm, whose last block ends with a norm already
   LinearPlace head;
   int64_t embedding_layer = kAbsent;  // the first layer whose scheme has the embedding hook
 };
@@ -51,8 +51,7 @@ Dimensions SchemeDimensions(const ModelDescription& description);
 
 // `description` checked and filled in (FilledIn); schemes: one a layer. What a scheme's own check finds is returned;
 // kContradiction when two layers want different shared tensors of the same name or different embedding hooks.
-Result<Layout> MakeLayout(const ModelDescription& description,
-                          std::span<const std::shared_ptr<const Scheme>> schemes);
+Result<Layout> MakeLayout(const ModelDescription& description, std::span<const std::shared_ptr<const Scheme>> schemes);
 
 // The description with key_value_heads and head_dim as numbers.
 ModelDescription FilledIn(ModelDescription description);

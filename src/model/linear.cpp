@@ -26,7 +26,8 @@ void TransposeBlock(const float* from, int64_t from_stride, float* to, int64_t t
 void Transpose(int64_t rows, int64_t columns, const float* from, float* to) {
   const int64_t whole_rows = rows & ~int64_t{3}, whole_columns = columns & ~int64_t{3};
   for (int64_t r = 0; r < whole_rows; r += 4) {
-    for (int64_t c = 0; c < whole_columns; c += 4) TransposeBlock(from + r * columns + c, columns, to + c * rows + r, rows);
+    for (int64_t c = 0; c < whole_columns; c += 4)
+      TransposeBlock(from + r * columns + c, columns, to + c * rows + r, rows);
     for (int64_t c = whole_columns; c < columns; ++c)
       for (int64_t n = r; n < r + 4; ++n) to[c * rows + n] = from[n * columns + c];
   }

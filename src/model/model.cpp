@@ -115,8 +115,7 @@ Status Model::Score(std::span<const int32_t> ids, std::span<const int32_t> targe
   return Status::Ok();
 }
 
-Status Model::AttentionWeights(std::span<const int32_t> ids, int64_t layer, const RunOptions& options,
-                               float* weights) {
+Status Model::AttentionWeights(std::span<const int32_t> ids, int64_t layer, const RunOptions& options, float* weights) {
   Parts& parts = *parts_;
   const auto length = static_cast<int64_t>(ids.size());
   if (layer < 0 || layer >= parts.description.layers)

@@ -19,25 +19,30 @@
 
 namespace poslab {
 
+// The shape of a model. Widths and counts are at least 1; heads divides dim unless head_dim is given; key_value_heads
+// divides heads.
 struct ModelDescription {
-  enum class Norm { kLayer, kRms };
+  enum class Norm { kLayer, kRms };  // RMSNorm has a gain only, whatever `bias` says
+  // Pre: x += part(norm x), and a last norm before the head. Post: x = norm(x + part(x)), without a last norm.
   enum class NormPlacement { kPre, kPost };
   enum class Activation { kGelu, kRelu, kSilu };
   int64_t vocabulary = 0;
   int64_t dim = 64;
   int64_t heads = 4;
-  int64_t key_value_heads = 0;    // 0: as heads
-  int64_t head_dim = 0;           // 0: dim / heads
+  int64_t key_value_heads = 0;  // 0: as heads
+  int64_t head_dim = 0;         // 0: dim / heads
   int64_t layers = 2;
   int64_t feed_forward = 256;
-  int64_t trained_length = 0;     // L, for schemes that need it
+  int64_t trained_length = 0;  // L, for schemes that need it
   Norm norm = Norm::kLayer;
   NormPlacement norm_placement = NormPlacement::kPre;
   Activation activation = Activation::kGelu;
-  bool gated = false;             // feed-forward: act(gate x) * (in x), "feedForward.gate.weight"
-  std::optional<bool> bias;       // absent: feed-forward and norms only (the default shape); true: everywhere; false: nowhere
-  bool tied = false;              // head uses embedding.weight
-  bool parallel = false;          // x += attention(norm x) + feedForward(norm x)
+  bool gated = false;  // feed-forward: act(gate x) * (in x), "feedForward.gate.weight"
+  // Absent: in feed-forward and norms only (the default shape). True: in attention too. False: nowhere. The head never
+  // has one.
+  std::optional<bool> bias;
+  bool tied = false;      // the head is embedding.weight, which then starts with the head's spread, dim^-1/2
+  bool parallel = false;  // x += attention(norm1 x) + feedForward(norm1 x); there is no norm2
 };
 
 // Every size and combination, before any memory is touched. Argument names are "model.<field>".
@@ -54,11 +59,12 @@ struct ParameterInfo {
 
 // How a forward pass reads positions and masks; the same weights can be run in many ways ("at test time").
 struct RunOptions {
-  int64_t position_offset = 0;           // all ids shifted (embedding rows too)
-  std::optional<int64_t> window;         // attention window
-  const Scheme* scheme = nullptr;        // another scheme in every layer instead of the trained one (its parameters are
-                                         // those of the model by name, where it has any)
-  const float* table_override = nullptr;  // a table [length, dim] to add instead of the embedding hook (interpolation), or null
+  int64_t position_offset = 0;     // all ids shifted (embedding rows too)
+  std::optional<int64_t> window;   // attention window
+  const Scheme* scheme = nullptr;  // another scheme in every layer instead of the trained one (its parameters are
+                                   // those of the model by name, where it has any)
+  const float* table_override =
+      nullptr;  // a table [length, dim] to add instead of the embedding hook (interpolation), or null
 };
 
 class Model {
@@ -70,8 +76,8 @@ class Model {
 
   const ModelDescription& description() const;
   std::span<const ParameterInfo> parameters() const;
-  std::span<float> weights();      // all parameters, one after the other
-  std::span<float> gradients();    // same layout
+  std::span<float> weights();    // all parameters, one after the other
+  std::span<float> gradients();  // same layout
   int64_t parameter_count() const;
 
   // Fills the weights from their Starts, in the order of parameters().

@@ -7,32 +7,32 @@
 #include <span>
 #include <vector>
 
-#include "model/activations.h"
 #include "model/block.h"
 #include "model/bound_positions.h"
 #include "model/layout.h"
 #include "model/model.h"
+#include "model/pass_memory.h"
 
 namespace poslab {
 
 struct Model::Parts {
-  ModelDescription description;  // filled in
+  ModelDescription description;                        // filled in
   std::vector<std::shared_ptr<const Scheme>> schemes;  // one a layer
   Layout layout;
   Buffer<float> weights, gradients;
-  Buffer<float> transposed;  // every matrix of a linear layer at its weight's offset, as of the last Begin
+  Buffer<float> transposed;               // every matrix of a linear layer at its weight's offset, as of the last Begin
   std::vector<BoundPositions> positions;  // one a layer
 
   // --- the pass under way
   PassShape shape;
   Mask mask;
   bool backward = false;
-  std::vector<BlockActivations> kept;   // one a layer with backward, else one for all
-  std::vector<Buffer<float>> streams;   // [rows, dim] before each block and after the last; two in turn without backward
+  std::vector<BlockActivations> kept;  // one a layer with backward, else one for all
+  std::vector<Buffer<float>> streams;  // [rows, dim] before each block and after the last; two in turn without backward
   Buffer<float> positional, positional_gradient;  // [length, dim] of the embedding hook
-  const float* added_rows = nullptr;    // what Embed adds: `positional`, the caller's table, or null
-  const Scheme* embedding_scheme = nullptr;  // whose rows `positional` holds, or null
-  size_t embedding_layer = 0;                // and which layer's tensors it sees
+  const float* added_rows = nullptr;              // what Embed adds: `positional`, the caller's table, or null
+  const Scheme* embedding_scheme = nullptr;       // whose rows `positional` holds, or null
+  size_t embedding_layer = 0;                     // and which layer's tensors it sees
   Positions positional_of;
   bool positional_reusable = false;
   Buffer<float> final_norm, final_statistics, logits, stream_gradient;

@@ -26,7 +26,8 @@ Status Model::Parts::CheckIds(std::span<const int32_t> ids, std::span<const int3
                           static_cast<double>(rows));
   for (int32_t id : ids)
     if (id < 0 || id >= description.vocabulary)
-      return Status::Number(Code::kRange, "ids", id, "ids from 0 to {0}", static_cast<double>(description.vocabulary - 1));
+      return Status::Number(Code::kRange, "ids", id, "ids from 0 to {0}",
+                            static_cast<double>(description.vocabulary - 1));
   if (!targets) return Status::Ok();
   if (targets->size() != rows)
     return Status::Number(Code::kShape, "targets", static_cast<double>(targets->size()),
@@ -124,7 +125,8 @@ void Model::Parts::TransposeMatrices() {
       Transpose(place.outputs, place.inputs, weights.data() + place.weight, transposed.data() + place.weight);
   };
   for (const BlockPlace& block : layout.blocks)
-    for (const LinearPlace* place : {&block.query_key_value, &block.attention_output, &block.gate, &block.in, &block.out})
+    for (const LinearPlace* place :
+         {&block.query_key_value, &block.attention_output, &block.gate, &block.in, &block.out})
       transpose(*place);
   transpose(layout.head);
 }

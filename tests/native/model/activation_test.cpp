@@ -2,8 +2,8 @@
 // The vector kernels of the activations against libm in double, and the reference's derivative against differences.
 #include "model/activation.h"
 
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <limits>
 #include <vector>
 

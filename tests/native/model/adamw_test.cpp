@@ -2,8 +2,8 @@
 // AdamW against a scalar double version of the same formulas, the schedule by hand, clipping, decay, minima, divergence.
 #include "model/adamw.h"
 
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -132,7 +132,8 @@ TEST_CASE("The norm of gradients too large for a float's square is still finite"
 }
 
 TEST_CASE("A state that is put back continues with the same bytes") {
-  auto one = MakeModel(SmallDescription(), {SchemeOf("alibi")}), two = MakeModel(SmallDescription(), {SchemeOf("alibi")});
+  auto one = MakeModel(SmallDescription(), {SchemeOf("alibi")}),
+       two = MakeModel(SmallDescription(), {SchemeOf("alibi")});
   auto first = AdamW::Make({}, *one), second = AdamW::Make({}, *two);
   for (uint64_t step = 0; step < 3; ++step) {
     FillGradients(one.get(), step, 0.1);

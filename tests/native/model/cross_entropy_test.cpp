@@ -2,8 +2,8 @@
 // Cross-entropy and its gradient against double, scores, and rows that are not scored.
 #include "model/cross_entropy.h"
 
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <vector>
 
 #include "base/exponential.h"

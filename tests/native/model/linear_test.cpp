@@ -2,8 +2,8 @@
 // Linear layers against plain sums in double.
 #include "model/linear.h"
 
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <vector>
 
 #include "model/random_rows.h"

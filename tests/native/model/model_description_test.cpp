@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a model may be, what its parameters are called, and how they start.
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -56,9 +56,8 @@ TEST_CASE("Descriptions that cannot work are refused by the name of the field") 
   expect(Code::kRange, "model.feedForward", [](D& d) { d.feed_forward = 0; });
   expect(Code::kRange, "model.trainedLength", [](D& d) { d.trained_length = -1; });
   // 2^20 * 2^20 floats a matrix, 1024 layers: beyond any machine's memory, though every field is in its limits.
-  expect(Code::kMemory, "model", [](D& d) {
-    d.dim = int64_t{1} << 20, d.heads = 1, d.feed_forward = int64_t{1} << 20, d.layers = 1024;
-  });
+  expect(Code::kMemory, "model",
+         [](D& d) { d.dim = int64_t{1} << 20, d.heads = 1, d.feed_forward = int64_t{1} << 20, d.layers = 1024; });
   CHECK(CheckModel(SmallDescription()).ok());
 }
 
@@ -132,10 +131,9 @@ TEST_CASE("Shapes that leave something out or add something say so in their name
   auto model = MakeModel(d, {SchemeOf("none")});
   CHECK(Names(*model) == std::vector<std::string>{"embedding.weight", "blocks.0.norm1.gain",
                                                   "blocks.0.attention.query.weight", "blocks.0.attention.key.weight",
-                                                  "blocks.0.attention.value.weight",
-                                                  "blocks.0.attention.output.weight", "blocks.0.feedForward.gate.weight",
-                                                  "blocks.0.feedForward.in.weight", "blocks.0.feedForward.out.weight",
-                                                  "norm.gain"});
+                                                  "blocks.0.attention.value.weight", "blocks.0.attention.output.weight",
+                                                  "blocks.0.feedForward.gate.weight", "blocks.0.feedForward.in.weight",
+                                                  "blocks.0.feedForward.out.weight", "norm.gain"});
   for (const ParameterInfo& info : model->parameters()) {
     if (info.name.ends_with("query.weight")) CHECK(info.shape == std::vector<int64_t>{12, 8});
     if (info.name.ends_with("key.weight")) CHECK(info.shape == std::vector<int64_t>{6, 8});

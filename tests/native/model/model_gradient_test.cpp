@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Loss and gradients of whole models: every shape that a description can name against a plain double model and its
 // finite differences, and every scheme against differences of the loss itself.
+#include <doctest/doctest.h>
 #include <algorithm>
 #include <cmath>
-#include <doctest/doctest.h>
 #include <string>
 #include <vector>
 
@@ -34,25 +34,21 @@ std::vector<Shape> Shapes() {
   using D = ModelDescription;
   add("default", [](D&) {});
   add("one layer, one head", [](D& d) { d.layers = 1, d.heads = 1; });
-  add("silu, gated, rms, no bias", [](D& d) {
-    d.activation = D::Activation::kSilu, d.gated = true, d.norm = D::Norm::kRms, d.bias = false;
-  });
+  add("silu, gated, rms, no bias",
+      [](D& d) { d.activation = D::Activation::kSilu, d.gated = true, d.norm = D::Norm::kRms, d.bias = false; });
   add("relu, bias everywhere", [](D& d) { d.activation = D::Activation::kRelu, d.bias = true; });
   add("gelu, gated, bias everywhere", [](D& d) { d.gated = true, d.bias = true; });
   add("post-norm", [](D& d) { d.norm_placement = D::NormPlacement::kPost; });
-  add("post-norm, rms, gated", [](D& d) {
-    d.norm_placement = D::NormPlacement::kPost, d.norm = D::Norm::kRms, d.gated = true;
-  });
+  add("post-norm, rms, gated",
+      [](D& d) { d.norm_placement = D::NormPlacement::kPost, d.norm = D::Norm::kRms, d.gated = true; });
   add("parallel", [](D& d) { d.parallel = true; });
-  add("parallel, post-norm, bias everywhere", [](D& d) {
-    d.parallel = true, d.norm_placement = D::NormPlacement::kPost, d.bias = true;
-  });
+  add("parallel, post-norm, bias everywhere",
+      [](D& d) { d.parallel = true, d.norm_placement = D::NormPlacement::kPost, d.bias = true; });
   add("grouped heads of their own width", [](D& d) { d.heads = 4, d.key_value_heads = 2, d.head_dim = 3; });
   add("one key and value head", [](D& d) { d.heads = 4, d.key_value_heads = 1; });
   add("tied", [](D& d) { d.tied = true; });
-  add("tied, post-norm, three layers", [](D& d) {
-    d.tied = true, d.layers = 3, d.norm_placement = D::NormPlacement::kPost;
-  });
+  add("tied, post-norm, three layers",
+      [](D& d) { d.tied = true, d.layers = 3, d.norm_placement = D::NormPlacement::kPost; });
   add("odd sizes", [](D& d) { d.dim = 9, d.heads = 3, d.feed_forward = 5, d.vocabulary = 3; });
   return shapes;
 }
@@ -161,7 +157,8 @@ TEST_CASE("With every scheme, gradients of every tensor match differences of the
         const double h = 0.02;
         const auto slope = [&](double step) {
           return (LossAlong(model.get(), direction, step, ids, targets) -
-                  LossAlong(model.get(), direction, -step, ids, targets)) / (2 * step);
+                  LossAlong(model.get(), direction, -step, ids, targets)) /
+                 (2 * step);
         };
         const double measured = (4 * slope(h) - slope(2 * h)) / 3;
         CHECK(std::abs(measured - expected) <= 1e-4 + 1e-3 * std::abs(expected));

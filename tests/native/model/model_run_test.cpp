@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Running a model: options at test time, scores, attention weights, edge sizes and refused inputs.
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <vector>
 
 #include "model/adamw.h"
@@ -51,7 +51,8 @@ TEST_CASE("No place sees what comes after it") {
   CHECK(before[4 * kVocabulary] != after[4 * kVocabulary]);
 }
 
-TEST_CASE("A window of w makes a one-layer model blind to what is w or more back, and one of the length changes nothing") {
+TEST_CASE(
+    "A window of w makes a one-layer model blind to what is w or more back, and one of the length changes nothing") {
   ModelDescription d = SmallDescription();
   d.layers = 1;
   auto model = MakeModel(d, {SchemeOf("none")});
@@ -93,7 +94,8 @@ TEST_CASE("A learned table is read at the offset, and is not defined past its en
   std::vector<float> rows;
   for (const ParameterInfo& info : model->parameters())
     if (info.name == "position.table")
-      rows.assign(model->weights().begin() + info.offset + 2 * d.dim, model->weights().begin() + info.offset + 6 * d.dim);
+      rows.assign(model->weights().begin() + info.offset + 2 * d.dim,
+                  model->weights().begin() + info.offset + 6 * d.dim);
   RunOptions table;
   table.table_override = rows.data();
   CHECK(Logits(model.get(), ids, 1, 4, table) == moved);
@@ -167,11 +169,13 @@ TEST_CASE("Many sequences are measured in groups that do not show") {
   std::vector<float> losses(batch * length), one(length);
   REQUIRE(model->Score(ids, targets, batch, length, {}, losses.data(), nullptr).ok());
   for (int64_t b : {0, 511, 512, 699}) {
-    const auto part = std::span(ids).subspan(b * length, length), wanted = std::span(targets).subspan(b * length, length);
+    const auto part = std::span(ids).subspan(b * length, length),
+               wanted = std::span(targets).subspan(b * length, length);
     REQUIRE(model->Score(part, wanted, 1, length, {}, one.data(), nullptr).ok());
     CHECK(std::equal(one.begin(), one.end(), losses.begin() + b * length));
   }
-  const auto all = model->Loss(ids, targets, batch, length, false), whole = model->Loss(ids, targets, batch, length, true);
+  const auto all = model->Loss(ids, targets, batch, length, false),
+             whole = model->Loss(ids, targets, batch, length, true);
   CHECK(all->loss == doctest::Approx(whole->loss).epsilon(1e-12));
 }
 

@@ -2,8 +2,8 @@
 // LayerNorm and RMSNorm against double, their gradients against finite differences in double.
 #include "model/norm.h"
 
-#include <cmath>
 #include <doctest/doctest.h>
+#include <cmath>
 #include <vector>
 
 #include "model/random_rows.h"
@@ -60,8 +60,7 @@ TEST_CASE("A large common offset does not spoil LayerNorm") {
   std::vector<float> x = RandomRows(width, 4), gain(width, 1.0f), y(width);
   for (float& v : x) v += 4096;
   NormForward({NormKind::kLayer, 1, width, x.data(), gain.data(), nullptr}, y.data(), nullptr);
-  const auto expected =
-      ReferenceRow(NormKind::kLayer, Doubles(x.data(), width), std::vector<double>(width, 1.0), {});
+  const auto expected = ReferenceRow(NormKind::kLayer, Doubles(x.data(), width), std::vector<double>(width, 1.0), {});
   // The mean is rounded to 2^-12 at this size (half an ulp is 2.4e-4), a few times over.
   CHECK(LargestDifference(y, expected) <= 2e-3);
 }

@@ -26,10 +26,10 @@ struct BlockActivations {
   Buffer<float> log_sum_exp;              // [heads], laid out [batch, heads, length]
   Buffer<float> middle;                   // x + attention(...) [dim]
   Buffer<float> norm2, norm2_statistics;
-  Buffer<float> gate, gate_value;         // gated only: derivative of act(gate x) after the forward, its value [feedForward]
-  Buffer<float> in;                       // in x; not gated: overwritten by the activation's derivative [feedForward]
-  Buffer<float> hidden;                   // what goes into `out` [feedForward]
-  Buffer<float> sum;                      // post-norm only: what the last norm gets [dim]
+  Buffer<float> gate, gate_value;  // gated only: derivative of act(gate x) after the forward, its value [feedForward]
+  Buffer<float> in;                // in x; not gated: overwritten by the activation's derivative [feedForward]
+  Buffer<float> hidden;            // what goes into `out` [feedForward]
+  Buffer<float> sum;               // post-norm only: what the last norm gets [dim]
 
   Status Prepare(const ModelDescription& description, const PassShape& shape, bool backward);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/activations.h"
+#include "model/pass_memory.h"
 
 #include <algorithm>
 
@@ -16,10 +16,10 @@ Status CheckPass(const ModelDescription& d, int64_t batch, int64_t length) {
   const int64_t widest = std::max({d.dim, AttentionWidth(d), d.feed_forward, d.vocabulary});
   const int64_t largest = CheckedProduct({batch, length, widest});
   if (largest < 0 || static_cast<uint64_t>(largest) > kMaxBytes / sizeof(float))
-    return Status::Number(Code::kMemory, "length",
-                          static_cast<double>(batch) * static_cast<double>(length) * static_cast<double>(widest) *
-                              sizeof(float),
-                          "at most {0} bytes for one layer's activations", static_cast<double>(kMaxBytes));
+    return Status::Number(
+        Code::kMemory, "length",
+        static_cast<double>(batch) * static_cast<double>(length) * static_cast<double>(widest) * sizeof(float),
+        "at most {0} bytes for one layer's activations", static_cast<double>(kMaxBytes));
   return Status::Ok();
 }
 
