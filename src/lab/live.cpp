@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same steps as Run::Measure, kept between calls.
+// The steps of a measurement, kept between calls; Run::Measure takes them one after the other.
 #include "lab/live.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ Result<std::unique_ptr<LiveMeasurement>> LiveMeasurement::Start(Run* run, const 
                                                                 int64_t windows) {
   Run::Parts& parts = *run->parts_;
   POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
-  if (length < 1) return Status::Number(Code::kRange, "length", static_cast<double>(length), "1 or more");
-  if (windows < 1) return Status::Number(Code::kRange, "windows", static_cast<double>(windows), "1 or more");
+  POSLAB_RETURN_IF_ERROR(CheckWhole("length", length, kLargestLength));
+  POSLAB_RETURN_IF_ERROR(CheckWhole("windows", windows, kMostWindows));
   POSLAB_RETURN_IF_ERROR(parts.task->CheckLength(length, /*training=*/false));
   Result<TestChange> made = TestChange::Make(change, parts.description.position, parts.model.get(), length);
   if (!made.ok()) return made.status();
@@ -23,17 +23,27 @@ Result<std::unique_ptr<LiveMeasurement>> LiveMeasurement::Start(Run* run, const 
 }
 
 Status LiveMeasurement::Advance(int64_t windows) {
-  if (windows < 1) return Status::Number(Code::kRange, "windows", static_cast<double>(windows), "1 or more");
+  POSLAB_RETURN_IF_ERROR(CheckWhole("windows", windows, INT64_MAX));
   Run::Parts& parts = *run_->parts_;
   const int64_t first = measurement_.added(), length = measurement_.length();
   const int64_t count = std::min(windows, windows_ - first);
   if (count == 0) return Status::Ok();
-  Run::Parts::Rows rows;
+  Run::Parts::Rows rows;  // its own: a measurement of the run may be under way
   return parts.ScoreWindows(change_.options, first, count, windows_, std::max(length, parts.longest), &rows,
                             &measurement_);
 }
 
-Status LiveAttentionWeights(Run* run, std::span<const int32_t> ids, int64_t layer, const AtTest& change, float* weights) {
+Result<LengthResult> Run::Measure(const AtTest& change, int64_t length, int64_t windows, PositionResult* by_position) {
+  Result<std::unique_ptr<LiveMeasurement>> live = LiveMeasurement::Start(this, change, length, windows);
+  if (!live.ok()) return live.status();
+  const int64_t together = parts_->WindowsTogether(length);
+  while (!(*live)->done()) POSLAB_RETURN_IF_ERROR((*live)->Advance(together));
+  if (by_position) *by_position = (*live)->FinishPositions();
+  return (*live)->Finish();
+}
+
+Status LiveAttentionWeights(Run* run, std::span<const int32_t> ids, int64_t layer, const AtTest& change,
+                            float* weights) {
   Run::Parts& parts = *run->parts_;
   POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
   const auto length = static_cast<int64_t>(ids.size());

@@ -19,6 +19,10 @@ Status Run::Parts::Rows::Resize(int64_t count) {
   return correct.Resize("test.lengths", count);
 }
 
+int64_t Run::Parts::WindowsTogether(int64_t length) const {
+  return std::max<int64_t>(1, description.batch * description.length / length);
+}
+
 double Run::Parts::ForwardCost(int64_t length) const {
   // A token meets every weight once, and in every layer half of all keys twice (scores and values).
   const double tokens = static_cast<double>(length), width = static_cast<double>(description.model.dim);
@@ -44,8 +48,7 @@ Status Run::Parts::MeasureSlice(int64_t steps) {
     const int64_t length = job_length(), first = measurement.added();
     const double cost = ForwardCost(length);
     const int64_t affordable = budget < cost ? 1 : static_cast<int64_t>(std::min(budget / cost, 1e9));
-    const int64_t together = std::max<int64_t>(1, description.batch * description.length / length);
-    const int64_t count = std::min({affordable, together, description.windows - first});
+    const int64_t count = std::min({affordable, WindowsTogether(length), description.windows - first});
     if (Status status = ScoreWindows(change->options, first, count, description.windows, longest, &rows, &measurement);
         !status.ok()) {
       FinishJob({.length = length, .defined = false, .reason = std::move(status)});
@@ -96,25 +99,6 @@ Status Run::Parts::ScoreWindows(const RunOptions& options, int64_t first, int64_
     into->Add(buffers->targets.data() + n * length, buffers->losses.data() + n * length,
               correct ? correct + n * length : nullptr);
   return Status::Ok();
-}
-
-Result<LengthResult> Run::Measure(const AtTest& change, int64_t length, int64_t windows, PositionResult* by_position) {
-  Parts& parts = *parts_;
-  POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
-  POSLAB_RETURN_IF_ERROR(CheckWhole("length", length, kLargestLength));
-  POSLAB_RETURN_IF_ERROR(CheckWhole("windows", windows, kMostWindows));
-  POSLAB_RETURN_IF_ERROR(parts.task->CheckLength(length, /*training=*/false));
-  Result<TestChange> made = TestChange::Make(change, parts.description.position, parts.model.get(), length);
-  if (!made.ok()) return made.status();
-  Measurement measurement;
-  POSLAB_RETURN_IF_ERROR(measurement.Start(length, windows, parts.description.length));
-  Parts::Rows rows;
-  const int64_t together = std::max<int64_t>(1, parts.description.batch * parts.description.length / length);
-  for (int64_t first = 0; first < windows; first += together)
-    POSLAB_RETURN_IF_ERROR(parts.ScoreWindows(made->options, first, std::min(together, windows - first), windows,
-                                              std::max(length, parts.longest), &rows, &measurement));
-  if (by_position) *by_position = measurement.FinishPositions();
-  return measurement.Finish();
 }
 
 }  // namespace poslab

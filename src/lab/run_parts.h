@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a Run is made of, shared by its files: run.cpp (making, asking), run_training.cpp, run_measuring.cpp,
-// run_generate.cpp and run_state.cpp.
+// What a Run is made of, shared by its files: run.cpp (making, asking), run_training.cpp, run_measuring.cpp, live.cpp,
+// run_generate.cpp, run_state.cpp and fingerprint.cpp.
 #pragma once
 
 #include <list>
@@ -76,6 +76,8 @@ struct Run::Parts {
   // Scores windows `first` .. `first + count - 1` of a length into `into`; 0 < count.
   Status ScoreWindows(const RunOptions& options, int64_t first, int64_t count, int64_t windows, int64_t longest_length,
                       Rows* buffers, Measurement* into);
+  // How many windows of a length go through the model at once: about as many places as a training batch has.
+  int64_t WindowsTogether(int64_t length) const;
   // Arithmetic of one window's forward pass, in multiply-adds: what slices are measured out by.
   double ForwardCost(int64_t length) const;
 
