@@ -94,7 +94,7 @@ TEST_CASE("Bytes that are not UTF-8 are refused with their offset") {
       {"a fault behind good characters", "\u00e4\u4f60\U0001f600\x80", 9},
   };
   for (const Case& bad : cases) {
-    CAPTURE(bad.what);
+    CAPTURE(std::string(bad.what));
     const CorpusResult corpus = MakeCorpus(bad.bytes);
     REQUIRE(!corpus.ok());
     CHECK(corpus.status().code == Code::kFormat);

@@ -169,7 +169,7 @@ TEST_CASE("majority: the side that leads clearly is the answer, other places are
 }
 
 TEST_CASE("copy and reverse: symbols, separator, answers as the next inputs, blanks") {
-  for (const char* type : {"copy", "reverse"}) {
+  for (const std::string type : {"copy", "reverse"}) {
     const bool reverse = type[0] == 'r';
     CheckRows({.type = type}, kLengths, [&](const Row& row, bool training) {
       const int64_t length = row.length();
@@ -204,7 +204,7 @@ TEST_CASE("copy: every number of symbols from 4 to half the row comes up in trai
 }
 
 TEST_CASE("The 16 symbols of random rows are equally frequent") {
-  for (const char* type : {"lookback", "first", "position-modulo", "copy"}) {
+  for (const std::string type : {"lookback", "first", "position-modulo", "copy"}) {
     CAPTURE(type);
     const auto task = Make({.type = type});
     Random random(21);
@@ -212,8 +212,7 @@ TEST_CASE("The 16 symbols of random rows are equally frequent") {
     int total = 0;
     for (int n = 0; n < 400; ++n) {
       const Row row = Training(*task, 64, &random);
-      const int64_t end =
-          std::string(type) == "copy" ? std::find(row.ids.begin(), row.ids.end(), 16) - row.ids.begin() : 64;
+      const int64_t end = type == "copy" ? std::find(row.ids.begin(), row.ids.end(), 16) - row.ids.begin() : 64;
       for (int64_t t = 0; t < end; ++t) ++counts[row.ids[t]], ++total;
     }
     const double mean = total / 16.0;
@@ -224,7 +223,7 @@ TEST_CASE("The 16 symbols of random rows are equally frequent") {
 TEST_CASE("Test rows depend on the test seed and the window alone, and training rows on the generator") {
   for (const poslab::TaskInfo& info : poslab::Tasks()) {
     if (info.text) continue;
-    CAPTURE(info.type);
+    CAPTURE(std::string(info.type));
     const auto task = Make({.type = std::string(info.type)});
     const auto again = Make({.type = std::string(info.type)});
     auto other = MakeTask({.type = std::string(info.type)}, nullptr, 100);
@@ -255,7 +254,7 @@ TEST_CASE("Sample rows come from the seed of the call and obey the length checks
 TEST_CASE("Ids are written one sign each, and copy reads like what it is") {
   for (const poslab::TaskInfo& info : poslab::Tasks()) {
     if (info.text) continue;
-    CAPTURE(info.type);
+    CAPTURE(std::string(info.type));
     CHECK(static_cast<int64_t>(info.symbols.size()) == info.vocabulary);
     CHECK(std::set<char>(info.symbols.begin(), info.symbols.end()).size() == info.symbols.size());
   }
@@ -267,7 +266,7 @@ TEST_CASE("Ids are written one sign each, and copy reads like what it is") {
 TEST_CASE("The guess accuracy is one in the number of possible answers") {
   for (const poslab::TaskInfo& info : poslab::Tasks()) {
     if (info.text) continue;
-    CAPTURE(info.type);
+    CAPTURE(std::string(info.type));
     const auto task = Make({.type = std::string(info.type)});
     std::set<int32_t> answers;
     for (int64_t window = 0; window < 300; ++window)
