@@ -18,15 +18,13 @@ import { dirname, join } from "node:path";
 import { Stop, compareVersions, findProgram, output, run, say } from "./commands.mjs";
 import { aptCandidate, aptInstall, aptSystem, aptUpdate } from "./system-packages.mjs";
 import { downloadFromSuite } from "./foreign-suite.mjs";
-import { emscriptenCache, emscriptenPrefix } from "./locations.mjs";
+import { emscriptenPrefix } from "./locations.mjs";
 import { withLock } from "./lock.mjs";
 
 export const kMinimumVersion = "3.1.60";
 
 /** What is assembled on Debian 12: Emscripten of `suite`, which needs LLVM of exactly this major version. */
 const kAssembled = { version: "3.1.69", suite: "trixie", llvm: 19 };
-
-const kDistributionRoot = "/usr/share/emscripten";
 
 /**
  * An Emscripten that is ready, or null. `root` is the folder with emcc in it, `environment` what has to be set for it.
@@ -37,9 +35,7 @@ export function findEmscripten() {
     const version = versionOf(onPath);
     if (version && compareVersions(version, kMinimumVersion) >= 0) {
       const root = output(join(dirname(onPath), "em-config"), ["EMSCRIPTEN_ROOT"]) || dirname(realpathSync(onPath));
-      // emsdk keeps ready-made system libraries in its own cache; a distribution's would go to a folder of root's.
-      const shared = realpathSync(root) === kDistributionRoot;
-      return { root, version, source: onPath, environment: shared ? { EM_CACHE: emscriptenCache(version) } : {} };
+      return { root, version, source: onPath, environment: {} };
     }
   }
   const prefix = emscriptenPrefix(kAssembled.version);
@@ -48,12 +44,11 @@ export function findEmscripten() {
     root: join(prefix, "usr/share/emscripten"),
     version: kAssembled.version,
     source: prefix,
-    environment: { EM_CONFIG: join(prefix, "emscripten.config"), EM_CACHE: emscriptenCache(kAssembled.version) },
+    environment: { EM_CONFIG: join(prefix, "emscripten.config") },
   };
 }
 
 function versionOf(emcc) {
-  // A system-wide emcc without a writable cache still answers --version.
   return /emcc .*? (\d+\.\d+\.\d+)/.exec(output(emcc, ["--version"]) ?? "")?.[1] ?? null;
 }
 
@@ -105,7 +100,7 @@ async function assemble(codename) {
     [
       `Debian 12's own Emscripten is from 2022 and too old. To be installed with apt-get:`,
       `  ${compiler.join(" ")}: the compiler that Emscripten drives`,
-      `To be unpacked into ${prefix} (about 1 GB), the system itself unchanged:`,
+      `To be unpacked into ${prefix} (1.7 GB), the system itself unchanged:`,
       `  Emscripten ${kAssembled.version}, Binaryen and the C library they were linked with, from Debian 13`,
     ].join("\n"),
   );
@@ -133,6 +128,8 @@ async function assemble(codename) {
       `LLVM_ROOT = '/usr/lib/llvm-${kAssembled.llvm}/bin'`,
       "BINARYEN_ROOT = os.path.join(prefix, 'binaryen')",
       "NODE_JS = 'node'",
+      "# Debian compiled the system libraries already; they lie beside Emscripten.",
+      "FROZEN_CACHE = True",
       "",
     ].join("\n"),
   );

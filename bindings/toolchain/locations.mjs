@@ -16,9 +16,6 @@ export const cacheRoot = join(cacheHome, "poslab");
 /** The assembled Emscripten of systems whose own is too old; named by version so that a newer one does not mix in. */
 export const emscriptenPrefix = (version) => join(cacheRoot, `emscripten-${version}`);
 
-/** Emscripten's compiled system libraries, one folder per version. */
-export const emscriptenCache = (version) => join(cacheRoot, `emscripten-cache-${version}`);
-
 /** The unpacked files of Debian's fortunes-zh. */
 export const poemsFolder = join(cacheRoot, "fortunes-zh");
 
