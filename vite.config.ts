@@ -2,6 +2,7 @@
 // The playground: web/ built to site/, a static folder that works from any sub-path. The package is taken from its
 // sources by its own name, so that the page uses the public API and nothing else.
 
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
@@ -13,7 +14,12 @@ export const packageSources = [
   { find: /^poslab\/(run|worker)$/, replacement: at("bindings/js/$1.ts") },
 ];
 
+/** Names that the page's code uses and the build fills in (web/src/globals.d.ts). */
+const { version } = JSON.parse(readFileSync(at("package.json"), "utf8")) as { version: string };
+export const define = { __POSLAB_VERSION__: JSON.stringify(version) };
+
 export default defineConfig({
+  define,
   root: at("web"),
   base: "./",
   plugins: [svelte({ configFile: false })],

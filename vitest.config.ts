@@ -4,7 +4,7 @@
 
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
-import { packageSources } from "./vite.config.ts";
+import { define, packageSources } from "./vite.config.ts";
 
 const resolve = { alias: packageSources };
 

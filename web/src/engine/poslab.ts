@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The only door to the package: everything else in the page imports types and functions from here.
+
+export type {
+  AtTest,
+  CompleteExperiment,
+  Encoding,
+  Experiment,
+  ExperimentResult,
+  ExperimentState,
+  LengthEntry,
+  ModelShape,
+  Position,
+  RunProgress,
+  RunResult,
+  Task,
+  TrainingOptions,
+} from "../../../bindings/js/types.js";
+export type {
+  Generated,
+  MeasureOptions,
+  Measurement,
+  RunController,
+  RunEvent,
+  RunFailure,
+  RunPool,
+  RunRequest,
+  TestChange,
+  Verdict,
+  EncodingVerdict,
+} from "../../../bindings/js/run-types.js";
+
+export {
+  atTestDefaults,
+  encodingDefaults,
+  modelDefaults,
+  toyTokens,
+  trainingDefaults,
+  windowsDefault,
+} from "../../../bindings/js/experiment-defaults.js";
+export { completeExperiment } from "../../../bindings/js/experiment.js";
+export { computeVerdict, verdictSentence } from "../../../bindings/js/verdict.js";
+export { curveStyles } from "../../../bindings/js/scheme-style.js";
+export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/chart-svg.js";
+export { darkTheme, lightTheme } from "../../../bindings/js/svg-text.js";

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// A race at work in this tab: one controller a run, their events folded into lanes, and the buttons. It knows no
+// drawing; it keeps what it has (results, weights, half-finished states) in the browser as it goes.
+
+import { cores, openPool } from "../engine/pool.js";
+import type { CompleteExperiment, RunController, RunEvent, RunPool, RunResult } from "../engine/poslab.js";
+import { keepRace, keepState, keepText, keepWeights, type RunName, type StorageTrouble } from "../storage/runs.js";
+import { LaneRecord, type Lane } from "./lane.js";
+
+export type LivePhase = "preparing" | "running" | "paused" | "finished" | "failed";
+export type Milestone =
+  { kind: "started" | "paused" | "rewound" | "finished" | "half" } | { kind: "done" | "failed"; encoding: number };
+
+export interface LiveStart {
+  id: string;
+  experiment: CompleteExperiment;
+  ownText: Uint8Array | null;
+  finished?: readonly RunResult[];
+  unfinished?: readonly (RunName & { state: Uint8Array })[];
+}
+export interface LiveListener {
+  milestone: (milestone: Milestone) => void;
+  trouble: (trouble: StorageTrouble) => void;
+}
+
+/** Lanes are shown anew this often; events may come faster. */
+const kShowEvery = 150;
+/** Half-finished states are kept this often while training. */
+const kKeepEvery = 10_000;
+const kLive = { everySeconds: 3, windows: 12 };
+
+export class LiveRace {
+  readonly experiment: CompleteExperiment;
+  readonly id: string;
+  readonly date = Date.now();
+  readonly workers: number;
+  phase = $state<LivePhase>("preparing");
+  lanes = $state.raw<Lane[]>([]);
+  problem = $state<string | null>(null);
+  build = $state.raw({ version: "", variant: "simd" });
+
+  #records: LaneRecord[];
+  #controllers: (RunController | null)[];
+  #pool: RunPool | null = null;
+  #listener: LiveListener;
+  #showTimer: ReturnType<typeof setTimeout> | undefined;
+  #keepTimer: ReturnType<typeof setInterval> | undefined;
+  #halfSaid = false;
+  #ended = false;
+  #stored = true;
+
+  constructor(
+    readonly start: LiveStart,
+    listener: LiveListener,
+  ) {
+    const { experiment, id, finished = [] } = start;
+    this.experiment = experiment;
+    this.id = id;
+    this.#listener = listener;
+    const names = experiment.encodings.flatMap((_, encoding) => experiment.seeds.map((seed) => ({ encoding, seed })));
+    this.#records = names.map(
+      ({ encoding, seed }) =>
+        new LaneRecord(
+          experiment,
+          encoding,
+          seed,
+          finished.find((run) => run.encoding === encoding && run.seed === seed),
+        ),
+    );
+    this.#controllers = names.map(() => null);
+    this.workers = Math.min(cores(), names.length);
+    this.#show();
+  }
+
+  /** Opens every run that is not finished; nothing trains yet. */
+  async open(version: string): Promise<void> {
+    this.build = { version, variant: "simd" };
+    try {
+      const open = this.#records.filter((record) => record.lane.phase !== "done").length;
+      this.#pool = await openPool(this.experiment, open, this.start.ownText);
+      if (this.#ended) return void this.#pool.close();
+      await Promise.all(
+        this.#records.map((record, index) => (record.lane.phase === "done" ? null : this.#openRun(index))),
+      );
+      if (this.#ended) return;
+      this.phase = "paused";
+      if (this.start.ownText) this.#note(keepText(this.id, this.start.ownText));
+    } catch (error) {
+      if (this.#ended) return;
+      this.phase = "failed";
+      this.problem = error instanceof Error ? error.message : String(error);
+    }
+    this.#settle();
+  }
+
+  async #openRun(index: number): Promise<void> {
+    const record = this.#records[index]!;
+    const { encoding, seed } = record.lane;
+    const state = this.start.unfinished?.find((run) => run.encoding === encoding && run.seed === seed)?.state;
+    try {
+      this.#controllers[index] = await this.#pool!.open(
+        { experiment: this.experiment, encoding, seed, live: kLive, ...(state ? { state } : {}) },
+        (event) => this.#onEvent(index, event),
+      );
+      if (state)
+        record.apply({
+          type: "progress",
+          progress: await this.#controllers[index]!.progress(),
+          losses: new Float32Array(),
+          firstStep: 0,
+        });
+    } catch (error) {
+      // One lane that cannot be opened leaves the others alone.
+      const { code = "worker", message } = error as { code?: string; message: string };
+      this.#onEvent(index, { type: "failed", error: { code, message, step: 0 } });
+    }
+  }
+
+  #onEvent(index: number, event: RunEvent): void {
+    if (this.#ended) return;
+    const record = this.#records[index]!;
+    record.apply(event);
+    if (event.type === "done") {
+      this.#listener.milestone({ kind: "done", encoding: record.lane.encoding });
+      this.#note(keepWeights(this.id, record.lane, event.weights));
+      void this.#keepResults();
+    }
+    if (event.type === "failed") this.#listener.milestone({ kind: "failed", encoding: record.lane.encoding });
+    this.#showTimer ??= setTimeout(() => this.#show(), kShowEvery);
+    if (event.type !== "progress") this.#settle();
+  }
+
+  #show(): void {
+    clearTimeout(this.#showTimer);
+    this.#showTimer = undefined;
+    this.lanes = this.#records.map((record) => record.lane);
+    const fraction = this.lanes.reduce((sum, lane) => sum + lane.fraction, 0) / Math.max(1, this.lanes.length);
+    if (fraction >= 0.5 && !this.#halfSaid && this.phase === "running") {
+      this.#halfSaid = true;
+      this.#listener.milestone({ kind: "half" });
+    }
+  }
+
+  /** When no run can go on, the race is over. */
+  #settle(): void {
+    this.#show();
+    if (this.phase === "preparing" || this.phase === "failed") return;
+    if (this.lanes.some((lane) => lane.phase !== "done" && lane.phase !== "failed")) return;
+    clearInterval(this.#keepTimer);
+    if (this.phase !== "finished") this.#listener.milestone({ kind: "finished" });
+    this.phase = "finished";
+    void this.#keepResults();
+  }
+
+  get #open(): RunController[] {
+    return this.#controllers.filter((controller, index): controller is RunController => {
+      const { phase } = this.#records[index]!.lane;
+      return controller !== null && phase !== "done" && phase !== "failed";
+    });
+  }
+
+  async play(): Promise<void> {
+    if (this.phase !== "paused") return;
+    this.phase = "running";
+    this.#listener.milestone({ kind: "started" });
+    this.#keepTimer ??= setInterval(() => void this.keep(), kKeepEvery);
+    await Promise.all(this.#open.map((controller) => controller.start().catch(() => {})));
+    // A failing call has its own "failed" event; the lane tells.
+  }
+
+  async pause(): Promise<void> {
+    if (this.phase !== "running") return;
+    this.phase = "paused";
+    await Promise.all(this.#open.map((controller) => controller.pause().catch(() => {})));
+    this.#listener.milestone({ kind: "paused" });
+    this.#show();
+    await this.keep();
+  }
+
+  async step(): Promise<void> {
+    if (this.phase === "running") await this.pause();
+    if (this.phase !== "paused") return;
+    await Promise.all(this.#open.map((controller) => controller.step(1).catch(() => {})));
+    this.#show();
+  }
+
+  async rewind(): Promise<void> {
+    if (this.phase === "preparing" || this.phase === "failed") return;
+    if (this.phase === "running") await this.pause();
+    await Promise.all(
+      this.#records.map(async (record, index) => {
+        const controller = this.#controllers[index];
+        record.reset();
+        if (controller) await controller.rewind().catch(() => {});
+        else await this.#openRun(index);
+        record.reset();
+      }),
+    );
+    this.#halfSaid = false;
+    this.phase = "paused";
+    this.#listener.milestone({ kind: "rewound" });
+    this.#show();
+  }
+
+  /** A failed run once more: diverged weights are measured as they are, a dead worker's run starts again. */
+  async revive(lane: Lane, how: "measure" | "restart"): Promise<void> {
+    const index = this.#records.findIndex(({ lane: own }) => own.encoding === lane.encoding && own.seed === lane.seed);
+    const record = this.#records[index]!;
+    if (how === "measure") {
+      record.lane = { ...record.lane, failure: null, phase: "measuring" };
+      await this.#controllers[index]?.skipToMeasuring();
+    } else {
+      await this.#controllers[index]?.dispose().catch(() => {});
+      this.#controllers[index] = null;
+      record.reset();
+      await this.#openRun(index);
+    }
+    if (this.phase === "finished") this.phase = "running";
+    if (this.phase === "running") await this.#controllers[index]?.start().catch(() => {});
+    this.#show();
+  }
+
+  /** A finished run's controller: measuring and generating go through it. */
+  controllerOf(run: RunName): RunController | null {
+    const index = this.#records.findIndex(({ lane }) => lane.encoding === run.encoding && lane.seed === run.seed);
+    return this.#records[index]?.lane.phase === "done" ? (this.#controllers[index] ?? null) : null;
+  }
+  weightsOf(run: RunName): Uint8Array | null {
+    return this.#records.find(({ lane }) => lane.encoding === run.encoding && lane.seed === run.seed)?.weights ?? null;
+  }
+
+  /** Keeps results and half-finished states; called now and then and when the tab is about to go. */
+  async keep(): Promise<void> {
+    if (!this.#stored || this.phase === "preparing" || this.phase === "failed") return;
+    await this.#keepResults();
+    for (const [index, controller] of this.#controllers.entries()) {
+      const { lane } = this.#records[index]!;
+      if (!controller || lane.phase === "done" || lane.phase === "failed" || lane.step === 0) continue;
+      const state = await controller.snapshot().catch(() => null);
+      if (state && !this.#ended) await this.#note(keepState(this.id, lane, state));
+    }
+  }
+
+  async #keepResults(): Promise<void> {
+    const runs = this.#records.filter(({ lane }) => lane.phase === "done").map(({ lane }) => lane.result);
+    const finished = this.lanes.every((lane) => lane.phase === "done" || lane.phase === "failed");
+    await this.#note(
+      keepRace({
+        id: this.id,
+        date: this.date,
+        finished,
+        experiment: this.experiment,
+        build: this.build,
+        runs,
+      }),
+    );
+  }
+
+  async #note(outcome: Promise<StorageTrouble | null>): Promise<void> {
+    const trouble = await outcome;
+    if (!trouble || !this.#stored) return;
+    this.#stored = false;
+    this.#listener.trouble(trouble);
+  }
+
+  /** Ends the workers at once, whatever they do. */
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#showTimer);
+    clearInterval(this.#keepTimer);
+    void this.#pool?.close();
+  }
+}

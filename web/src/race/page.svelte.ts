@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// The state of the Race page: what is set, what is shown, what runs. Components read it and call its actions; everything
+// that can be computed from something else is derived.
+
+import { corpusList, type CorpusInfo } from "../engine/corpora.js";
+import { completeExperiment, type CompleteExperiment, type Experiment } from "../engine/poslab.js";
+import { stable } from "../schemes/fields.js";
+import { experimentOf, overridesOf } from "../state/experiment.js";
+import { ownText, prune, resolve, type Overrides, type Values } from "../state/fields.js";
+import { readLink, writeLink, type Notice } from "../state/link.js";
+import {
+  openKept,
+  keptRaces,
+  removeKept,
+  type KeptContents,
+  type KeptSummary,
+  type StorageTrouble,
+} from "../storage/runs.js";
+import { version } from "../shell/version.js";
+import { AfterTraining } from "./after.svelte.js";
+import { LiveRace, type LiveStart, type Milestone } from "./live.svelte.js";
+import { Models, type ModelSource } from "./models.js";
+import { findProblems, type TextFacts } from "./problems.js";
+import { recordedIndex, recordedResult, recordedWeights, recordingOf, type RecordedEntry } from "./recorded.js";
+import { readOwnText, type OwnText } from "./setup/own-text.js";
+import type { Shown } from "./shown.js";
+import { Speed } from "./speed.svelte.js";
+
+export class RacePage {
+  overrides = $state.raw<Overrides>({});
+  values: Values = $derived(resolve(this.overrides));
+  own = $state.raw<OwnText | null>(null);
+  corpora = $state.raw<CorpusInfo[] | null>(null);
+  notices = $state.raw<Notice[]>([]);
+
+  live = $state.raw<LiveRace | null>(null);
+  #still = $state.raw<Shown | null>(null);
+  recording = $state.raw<RecordedEntry[] | null>(null);
+  recordingFailed = $state(false);
+  kept = $state.raw<KeptSummary[]>([]);
+  trouble = $state<StorageTrouble | null>(null);
+  restored = $state(false);
+  milestone = $state.raw<Milestone | { kind: "cancelled" } | null>(null);
+  readonly speed = new Speed();
+
+  textFacts: TextFacts | null = $derived.by(() => {
+    const { task, corpus, unit } = this.values;
+    if (task !== "text") return null;
+    if (corpus === ownText) return unit === "bytes" ? (this.own?.asBytes ?? null) : (this.own?.characters ?? null);
+    const info = this.corpora?.find((entry) => entry.id === corpus);
+    return info ? { symbols: info.characters, distinct: info.distinct } : null;
+  });
+  problems = $derived(findProblems(this.values, this.textFacts, this.corpora?.map((entry) => entry.id) ?? null));
+  /** The experiment that the button runs, or why there is none. */
+  planned: { experiment: CompleteExperiment; refused: null } | { experiment: null; refused: string } = $derived.by(
+    () => {
+      try {
+        return { experiment: completeExperiment(experimentOf(this.values) satisfies Experiment), refused: null };
+      } catch (error) {
+        return { experiment: null, refused: error instanceof Error ? error.message : String(error) };
+      }
+    },
+  );
+  shown: Shown | null = $derived.by(() => {
+    if (!this.live) return this.#still;
+    const { experiment, build, date, lanes } = this.live;
+    return { source: "live", date, build, experiment, runs: lanes.map((lane) => lane.result) };
+  });
+  /** Whether the settings are those of what is drawn (changes at test time aside, they are measured on it). */
+  matches = $derived.by(() => {
+    const { experiment } = this.planned;
+    if (!experiment || !this.shown) return false;
+    const key = (of: CompleteExperiment) =>
+      stable({ ...of, atTest: [], seeds: this.shown?.source === "recorded" ? [] : of.seeds });
+    return key(experiment) === key(this.shown.experiment);
+  });
+  after = $state.raw<AfterTraining | null>(null);
+  busy = $derived(this.live !== null && ["preparing", "running"].includes(this.live.phase));
+
+  set<K extends keyof Values>(name: K, value: Values[K] | undefined): void {
+    this.overrides = prune({ ...this.overrides, [name]: value });
+  }
+  resetAll(): void {
+    this.overrides = {};
+  }
+
+  /** Reads the address, then the recording; a race that was cut off comes back paused. */
+  async begin(query: string): Promise<void> {
+    void corpusList().then((list) => (this.corpora = list));
+    const link = readLink(query);
+    this.overrides = link.overrides;
+    this.notices = link.notices;
+    if (link.text !== undefined) await this.setOwn(new TextEncoder().encode(link.text));
+    await this.#showRecording();
+    this.kept = await keptRaces();
+    const last = this.kept[0];
+    if (last && !last.finished && query === "") await this.openKept(last.id);
+  }
+
+  async #showRecording(): Promise<void> {
+    try {
+      this.recording ??= await recordedIndex();
+      const { experiment } = this.planned;
+      const entry = (experiment && recordingOf(this.recording, experiment)) ?? this.recording[0];
+      if (entry)
+        await this.#show(
+          await recordedResult(entry),
+          (encoding) => recordedWeights(entry, encoding),
+          entry.weightsSeed ?? 1,
+        );
+    } catch {
+      this.recordingFailed = true;
+    }
+  }
+
+  /** The settings now are those of another recording: draw that one. */
+  async followRecording(): Promise<void> {
+    const { experiment } = this.planned;
+    if (this.live || !experiment || this.#still?.source !== "recorded" || this.matches) return;
+    const entry = recordingOf(this.recording ?? [], experiment);
+    if (entry) await this.#showRecording();
+  }
+
+  async #show(shown: Shown, weights: (encoding: number) => Promise<Uint8Array | null>, seed: number): Promise<void> {
+    this.#still = shown;
+    this.#openAfter({
+      experiment: shown.experiment,
+      ownText: this.own?.bytes ?? null,
+      find: async (encoding) => {
+        const found = await weights(encoding);
+        return found ? { seed, weights: found } : null;
+      },
+    });
+  }
+  #openAfter(source: ModelSource): void {
+    this.after?.close();
+    this.after = new AfterTraining(new Models(source));
+  }
+
+  async setOwn(bytes: Uint8Array): Promise<void> {
+    this.own = await readOwnText(bytes);
+    this.set("corpus", ownText);
+    if (!this.own.characters) this.set("unit", "bytes");
+  }
+
+  // ------------------------------------------------------------------------------------------------ running
+
+  async run(): Promise<void> {
+    const { experiment } = this.planned;
+    if (!experiment || this.problems.length) return;
+    await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
+    await this.live?.play();
+  }
+  #ownBytes = ({ task }: CompleteExperiment) =>
+    task.type === "text" && task.corpus === ownText ? (this.own?.bytes ?? null) : null;
+
+  async #start(start: LiveStart, weights?: KeptContents["weights"]): Promise<void> {
+    this.live?.end();
+    this.restored = false;
+    const live = new LiveRace(start, {
+      milestone: (milestone) => this.#onMilestone(milestone),
+      trouble: (trouble) => (this.trouble = trouble),
+    });
+    this.live = live;
+    this.#openAfter({
+      experiment: start.experiment,
+      ownText: start.ownText,
+      find: async (encoding) => {
+        for (const lane of live.lanes.filter((own) => own.encoding === encoding && own.phase === "done")) {
+          const controller = live.controllerOf(lane);
+          if (controller) return { seed: lane.seed, controller };
+          const found = live.weightsOf(lane) ?? (await weights?.(lane));
+          if (found) return { seed: lane.seed, weights: found };
+        }
+        return null;
+      },
+    });
+    await live.open(version);
+  }
+
+  #onMilestone(milestone: Milestone): void {
+    this.milestone = milestone;
+    if (milestone.kind === "done" && this.live && this.textOrToy) {
+      for (const lane of this.live.lanes) this.speed.learn(this.live.experiment, lane.result, this.vocabulary);
+    }
+    if (milestone.kind === "finished") void keptRaces().then((list) => (this.kept = list));
+  }
+  vocabulary = $derived((this.values.task === "text" ? (this.textFacts?.distinct ?? 84) : 24) + 1);
+  private get textOrToy(): boolean {
+    return this.values.task !== "text" || this.textFacts !== null;
+  }
+
+  async playPause(): Promise<void> {
+    if (!this.live || this.live.phase === "finished" || this.live.phase === "failed") await this.run();
+    else if (this.live.phase === "running") await this.live.pause();
+    else await this.live.play();
+  }
+  async step(): Promise<void> {
+    if (!this.live && this.planned.experiment && !this.problems.length) {
+      const { experiment } = this.planned;
+      await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
+    }
+    await this.live?.step();
+  }
+  async rewind(): Promise<void> {
+    this.after?.forget();
+    await this.live?.rewind();
+  }
+  async newSeed(): Promise<void> {
+    const running = this.live?.phase === "running";
+    this.set("firstSeed", this.values.firstSeed + this.values.seeds);
+    if (!this.live) return;
+    const { experiment } = this.planned;
+    if (!experiment || this.problems.length) return;
+    await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
+    if (running) await this.live.play();
+  }
+  /** Ends the race and forgets it; what was drawn before comes back. */
+  async cancel(): Promise<void> {
+    const { live } = this;
+    if (!live) return;
+    live.end();
+    this.live = null;
+    this.milestone = { kind: "cancelled" };
+    await removeKept(live.id);
+    this.kept = await keptRaces();
+    await this.#showRecording();
+  }
+  async lowerRate(rate: number): Promise<void> {
+    this.set("learningRate", rate);
+    await this.run();
+  }
+
+  // ------------------------------------------------------------------------------------------------ kept and shared
+
+  async openKept(id: string): Promise<void> {
+    const contents = await openKept(id);
+    if (!contents) return;
+    const { race, unfinished, text } = contents;
+    if (text) this.own = await readOwnText(text);
+    this.overrides = overridesOf(race.experiment);
+    if (race.finished) {
+      this.live?.end();
+      this.live = null;
+      const shown: Shown = {
+        source: "kept",
+        date: race.date,
+        build: race.build,
+        experiment: race.experiment,
+        runs: race.runs,
+      };
+      const seedOf = (encoding: number) =>
+        race.runs.find((run) => run.encoding === encoding)?.seed ?? race.experiment.seeds[0]!;
+      await this.#show(
+        shown,
+        (encoding) => contents.weights({ encoding, seed: seedOf(encoding) }),
+        race.experiment.seeds[0]!,
+      );
+      return;
+    }
+    await this.#start(
+      { id, experiment: race.experiment, ownText: text, finished: race.runs, unfinished },
+      contents.weights,
+    );
+    this.restored = true;
+  }
+  async removeKept(id: string): Promise<void> {
+    this.trouble = (await removeKept(id)) ?? this.trouble;
+    this.kept = await keptRaces();
+  }
+
+  /** The address of these settings. */
+  link(): { query: string; notices: Notice[] } {
+    const text = this.own?.characters ? new TextDecoder().decode(this.own.bytes) : undefined;
+    return writeLink({ overrides: this.overrides, ...(text === undefined ? {} : { text }) });
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Recorded runs: made by `npm run record`, listed in recorded/index.json. Results come with the page, weights when needed.
+
+import type { CompleteExperiment, ExperimentResult } from "../engine/poslab.js";
+import { stable } from "../schemes/fields.js";
+import type { Shown } from "./shown.js";
+
+export interface RecordedEntry {
+  file: string;
+  /** ISO date */ date: string;
+  experiment: CompleteExperiment;
+  /** seed that the weights are of */ weightsSeed: number | null;
+  /** one file an encoding, in order */ weights: string[];
+}
+
+const folder = new URL("./recorded/", document.baseURI);
+
+export async function recordedIndex(): Promise<RecordedEntry[]> {
+  const reply = await fetch(new URL("index.json", folder));
+  if (!reply.ok) throw new Error(`recorded/index.json: ${reply.status}`);
+  return (await reply.json()) as RecordedEntry[];
+}
+
+export async function recordedResult(entry: RecordedEntry): Promise<Shown> {
+  const reply = await fetch(new URL(entry.file, folder));
+  if (!reply.ok) throw new Error(`${entry.file}: ${reply.status}`);
+  const result = (await reply.json()) as ExperimentResult;
+  return {
+    source: "recorded",
+    date: Date.parse(entry.date),
+    build: result.build,
+    experiment: result.experiment,
+    runs: result.runs,
+  };
+}
+
+export async function recordedWeights(entry: RecordedEntry, encoding: number): Promise<Uint8Array | null> {
+  const file = entry.weights[encoding];
+  if (!file) return null;
+  const reply = await fetch(new URL(file, folder));
+  if (!reply.ok) throw new Error(`${file}: ${reply.status}`);
+  return new Uint8Array(await reply.arrayBuffer());
+}
+
+/** The recording of the same experiment; seeds and changes at test time may differ. */
+export function recordingOf(
+  index: readonly RecordedEntry[],
+  experiment: CompleteExperiment,
+): RecordedEntry | undefined {
+  const key = (of: CompleteExperiment) => stable({ ...of, seeds: [], atTest: [] });
+  const wanted = key(experiment);
+  return index.find((entry) => key(entry.experiment) === wanted);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The parameters of every scheme that a visitor can change, as a table: kinds, limits and defaults. The editor, the
+// share link and the labels all read it; the core checks again.
+
+import type { Encoding } from "../engine/poslab.js";
+import type { SchemeType } from "./looks.js";
+
+export type SchemeField =
+  | { name: string; kind: "integer" | "number"; minimum: number; maximum: number; fallback: number }
+  | { name: string; kind: "choice"; choices: readonly string[]; fallback: string }
+  | { name: string; kind: "numbers"; fallback: string };
+
+const whole = (name: string, minimum: number, maximum: number, fallback: number): SchemeField => ({
+  name,
+  kind: "integer",
+  minimum,
+  maximum,
+  fallback,
+});
+const real = (name: string, minimum: number, maximum: number, fallback: number): SchemeField => ({
+  name,
+  kind: "number",
+  minimum,
+  maximum,
+  fallback,
+});
+const choice = (name: string, ...choices: string[]): SchemeField => ({
+  name,
+  kind: "choice",
+  choices,
+  fallback: choices[0]!,
+});
+
+const kBase = 10000;
+const kLargestBase = 1e9;
+
+export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
+  none: [],
+  sinusoidal: [
+    real("base", 1.01, kLargestBase, kBase),
+    choice("layout", "interleaved", "concatenated"),
+    choice("denominator", "dim", "half-dim-minus-one"),
+  ],
+  learned: [],
+  shaw: [whole("maxDistance", 1, 4096, 16)],
+  "transformer-xl": [real("base", 1.01, kLargestBase, kBase), whole("clampLength", 1, 65536, 65536)],
+  t5: [whole("buckets", 2, 1024, 32), whole("maxDistance", 2, 65536, 128)],
+  rope: [
+    real("theta", 1.01, kLargestBase, kBase),
+    choice("layout", "half", "interleaved"),
+    whole("rotaryDim", 2, 512, 0),
+  ],
+  alibi: [{ name: "slopes", kind: "numbers", fallback: "standard" }],
+  kerple: [choice("kind", "log", "power")],
+  xpos: [
+    real("theta", 1.01, kLargestBase, kBase),
+    real("scaleBase", 1, 1e6, 512),
+    choice("layout", "interleaved", "half"),
+  ],
+};
+
+/** Field values that a person set and that differ from the scheme's default, in the order of the table. */
+export function setFields(encoding: Encoding): [string, string][] {
+  const given = encoding as unknown as Record<string, unknown>;
+  return schemeFields[encoding.type].flatMap((field): [string, string][] => {
+    const value = given[field.name];
+    if (value === undefined || value === field.fallback) return [];
+    return [[field.name, Array.isArray(value) ? value.join(" ") : String(value)]];
+  });
+}
+
+/** Reads one field's text. `undefined` puts the default back; a message key says why a text is refused. */
+export function parseField(
+  field: SchemeField,
+  text: string,
+): { value?: number | string | number[]; problem?: "number" | "range" | "choice" } {
+  const trimmed = text.trim();
+  if (trimmed === "" || trimmed === String(field.fallback)) return {};
+  if (field.kind === "choice") return field.choices.includes(trimmed) ? { value: trimmed } : { problem: "choice" };
+  if (field.kind === "numbers") {
+    const numbers = trimmed.split(/[\s,;]+/).map(Number);
+    return numbers.every((number) => Number.isFinite(number)) ? { value: numbers } : { problem: "number" };
+  }
+  const value = Number(trimmed);
+  if (!Number.isFinite(value) || (field.kind === "integer" && !Number.isInteger(value))) return { problem: "number" };
+  return value >= field.minimum && value <= field.maximum ? { value } : { problem: "range" };
+}
+
+export function sameEncoding(a: Encoding, b: Encoding): boolean {
+  return stable(a) === stable(b);
+}
+
+/** JSON with sorted keys: equal objects give equal text. */
+export function stable(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    item && typeof item === "object" && !Array.isArray(item)
+      ? Object.fromEntries(
+          Object.entries(item)
+            .filter(([, v]) => v !== undefined)
+            .sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      : item,
+  );
+}
