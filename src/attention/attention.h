@@ -50,10 +50,10 @@ struct AttentionArguments {
 
 // Only `output` is required. All packed but `output`.
 struct AttentionResults {
-  HeadsView<float> output;         // [H, Lq, Dv]; rows that see no key are zero
-  float* log_sum_exp = nullptr;    // [H, Lq]; -infinity for rows that see no key. Backward needs it.
-  float* weights = nullptr;        // [H, Lq, Lk]; zero where hidden
-  float* scores = nullptr;         // [H, Lq, Lk] before the softmax; -infinity where hidden
+  HeadsView<float> output;       // [H, Lq, Dv]; rows that see no key are zero
+  float* log_sum_exp = nullptr;  // [H, Lq]; -infinity for rows that see no key. Backward needs it.
+  float* weights = nullptr;      // [H, Lq, Lk]; zero where hidden
+  float* scores = nullptr;       // [H, Lq, Lk] before the softmax; -infinity where hidden
 };
 
 struct AttentionGradientArguments {
@@ -78,6 +78,7 @@ class AttentionWorkspace {
   AttentionWorkspace& operator=(AttentionWorkspace&&) noexcept;
   struct Parts;
   Parts& parts() { return *parts_; }
+  int64_t bytes() const;  // what it has grown to
 
  private:
   std::unique_ptr<Parts> parts_;
@@ -88,6 +89,10 @@ Status CheckAttention(const AttentionArguments& arguments);
 
 // Default position ids (cases/README): query i at i + (Lk - Lq), or at i when the alignment is top-left; key j at j.
 Positions DefaultQueryPositions(int64_t queries, int64_t keys, Mask::Alignment alignment);
+
+// The number of entries of weights or scores [heads, queries, keys]; kMemory with the bytes asked for when they are more
+// than the address space holds. Whoever allocates them asks first.
+Result<int64_t> WeightsSize(std::string_view argument, int64_t heads, int64_t queries, int64_t keys);
 
 Status Attention(const AttentionArguments& arguments, AttentionResults* results, AttentionWorkspace* workspace);
 Status AttentionBackward(const AttentionArguments& arguments, const AttentionGradientArguments& forward,

@@ -6,7 +6,15 @@
 
 namespace poslab {
 
-// Like Attention; every hook evaluated entry by entry in double.
+// All packed, [heads, queries, ...].
+struct ReferenceResults {
+  Buffer<double> output, log_sum_exp, weights, scores;
+};
+
+// Like Attention, every hook evaluated entry by entry in double (a tile hook, whose logits are floats, on tiles of one
+// query and one key).
+Status AttentionReference(const AttentionArguments& arguments, ReferenceResults* results);
+// The same, rounded to what Attention gives.
 Status AttentionReference(const AttentionArguments& arguments, AttentionResults* results);
 
 }  // namespace poslab

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "attention/call.h"
+
+#include <cmath>
+
+namespace poslab {
+namespace {
+
+Positions WithoutNeedlessIds(Positions positions) {
+  if (!positions.ids || positions.count == 0) return positions;
+  for (int64_t n = 1; n < positions.count; ++n)
+    if (positions.ids[n] != positions.ids[n - 1] + 1) return positions;
+  return {positions.ids[0], positions.count, nullptr};
+}
+
+}  // namespace
+
+Call::Call(const AttentionArguments& arguments)
+    : arguments(arguments),
+      heads(arguments.query.heads),
+      key_value_heads(arguments.key.heads),
+      queries(arguments.query.length),
+      keys(arguments.key.length),
+      dim(arguments.query.dim),
+      value_dim(arguments.value.dim),
+      group(1),
+      scale(arguments.scale.value_or(static_cast<float>(1 / std::sqrt(static_cast<double>(arguments.query.dim))))),
+      visibility(MakeVisibility(arguments.mask, queries, keys)),
+      query_positions(WithoutNeedlessIds(arguments.query_positions)),
+      key_positions(WithoutNeedlessIds(arguments.key_positions)) {
+  if (!arguments.hooks) return;
+  const Hooks& hooks = *arguments.hooks;
+  rotation = hooks.rotation.get();
+  slice = hooks.slice.get();
+  score_band = hooks.score_band.get();
+  value_band = hooks.value_band.get();
+  tile_hook = hooks.tile.get();
+  query_bias = hooks.query_bias;
+  if (tile_hook && tile_hook->all_heads()) group = heads;
+}
+
+Call::KeyTiles Call::TilesFor(int64_t first_query, int64_t count) const {
+  const bool from_start = carries_state() && !tile_hook->descending();
+  const int64_t begin = from_start ? 0 : visibility.Begin(first_query) / kTile;
+  return {begin, (visibility.End(first_query + count - 1) + kTile - 1) / kTile};
+}
+
+}  // namespace poslab

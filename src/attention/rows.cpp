@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "attention/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "attention/turn.h"
+#include "base/simd.h"
+
+namespace poslab {
+namespace {
+
+void Add(const float* rows, int64_t dim, float* out) {
+  int64_t d = 0;
+  for (; d + 4 <= dim; d += 4)
+    wasm_v128_store(out + d, wasm_f32x4_add(wasm_v128_load(out + d), wasm_v128_load(rows + d)));
+  for (; d < dim; ++d) out[d] += rows[d];
+}
+
+}  // namespace
+
+void PackKeys(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count, const Rotation* rotation,
+              const uint8_t* key_mask, float* out) {
+  const auto bytes = static_cast<size_t>(view.dim) * sizeof(float);
+  for (int64_t n = first; n < first + count; ++n, out += view.dim) {
+    if (key_mask && !key_mask[n]) {
+      std::memset(out, 0, bytes);
+      continue;
+    }
+    std::memcpy(out, view.row(head, n), bytes);
+    if (!rotation) continue;
+    const Turn turn = KeyTurn(*rotation, n);
+    TurnRow(rotation->layout, rotation->pairs, turn.cos, turn.sin, out);
+  }
+}
+
+void PackQueries(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count,
+                 const Rotation* rotation, const float* log_sum_exp, float* out) {
+  const auto bytes = static_cast<size_t>(view.dim) * sizeof(float);
+  for (int64_t n = first; n < first + count; ++n, out += view.dim) {
+    if (log_sum_exp && log_sum_exp[n] == -INFINITY) {
+      std::memset(out, 0, bytes);
+      continue;
+    }
+    std::memcpy(out, view.row(head, n), bytes);
+    if (!rotation) continue;
+    const Turn turn = QueryTurn(*rotation, n);
+    TurnRow(rotation->layout, rotation->pairs, turn.cos, turn.sin, out);
+  }
+}
+
+void ScaleRows(const float* rows, int64_t count, int64_t dim, float scale, const float* bias, float* out) {
+  const v128_t scales = wasm_f32x4_splat(scale);
+  for (int64_t n = 0; n < count; ++n, rows += dim, out += dim) {
+    int64_t d = 0;
+    for (; d + 4 <= dim; d += 4) {
+      v128_t x = wasm_v128_load(rows + d);
+      if (bias) x = wasm_f32x4_add(x, wasm_v128_load(bias + d));
+      wasm_v128_store(out + d, wasm_f32x4_mul(x, scales));
+    }
+    for (; d < dim; ++d) out[d] = scale * (bias ? rows[d] + bias[d] : rows[d]);
+  }
+}
+
+void Transpose(const float* in, ptrdiff_t in_stride, int64_t rows, int64_t columns, float* out, ptrdiff_t out_stride) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const float* from = in + r * in_stride;
+    float* to = out + r;
+    int64_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const v128_t a = wasm_v128_load(from + c), b = wasm_v128_load(from + in_stride + c);
+      const v128_t d = wasm_v128_load(from + 2 * in_stride + c), e = wasm_v128_load(from + 3 * in_stride + c);
+      const v128_t ab_low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), ab_high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
+      const v128_t de_low = wasm_i32x4_shuffle(d, e, 0, 4, 1, 5), de_high = wasm_i32x4_shuffle(d, e, 2, 6, 3, 7);
+      wasm_v128_store(to + c * out_stride, wasm_i64x2_shuffle(ab_low, de_low, 0, 2));
+      wasm_v128_store(to + (c + 1) * out_stride, wasm_i64x2_shuffle(ab_low, de_low, 1, 3));
+      wasm_v128_store(to + (c + 2) * out_stride, wasm_i64x2_shuffle(ab_high, de_high, 0, 2));
+      wasm_v128_store(to + (c + 3) * out_stride, wasm_i64x2_shuffle(ab_high, de_high, 1, 3));
+    }
+    for (; c < columns; ++c)
+      for (int n = 0; n < 4; ++n) to[c * out_stride + n] = from[n * in_stride + c];
+  }
+  for (; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
+}
+
+void MakePanel(const float* rows, ptrdiff_t stride, int64_t count, int64_t dim, float* panel) {
+  Transpose(rows, stride, count, dim, panel, kTile);
+  for (int64_t n = count; n % 4 != 0; ++n)
+    for (int64_t d = 0; d < dim; ++d) panel[d * kTile + n] = 0.0f;
+}
+
+void AddToQueries(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
+                  int64_t first) {
+  for (int64_t n = first; n < first + count; ++n, rows += gradient.dim) {
+    if (rotation) {
+      const Turn turn = QueryTurn(*rotation, n);
+      TurnRowBack(rotation->layout, rotation->pairs, turn.cos, turn.sin, rows);
+    }
+    Add(rows, gradient.dim, gradient.row(head, n));
+  }
+}
+
+void AddToKeys(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
+               int64_t first) {
+  for (int64_t n = first; n < first + count; ++n, rows += gradient.dim) {
+    if (rotation) {
+      const Turn turn = KeyTurn(*rotation, n);
+      TurnRowBack(rotation->layout, rotation->pairs, turn.cos, turn.sin, rows);
+    }
+    Add(rows, gradient.dim, gradient.row(head, n));
+  }
+}
+
+bool AllFinite(Rows rows, int64_t count, int64_t dim) {
+  // x - x is 0 for finite x and NaN otherwise.
+  v128_t sum = wasm_f32x4_splat(0.0f);
+  float rest = 0;
+  for (int64_t n = 0; n < count; ++n) {
+    const float* row = rows.data + n * rows.stride;
+    int64_t d = 0;
+    for (; d + 4 <= dim; d += 4) {
+      const v128_t x = wasm_v128_load(row + d);
+      sum = wasm_f32x4_add(sum, wasm_f32x4_sub(x, x));
+    }
+    for (; d < dim; ++d) rest += row[d] - row[d];
+  }
+  return wasm_i32x4_all_true(wasm_f32x4_eq(sum, sum)) && rest == 0;
+}
+
+}  // namespace poslab

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Rows of queries, keys and values on their way into the kernels: gathered from strided tensors, rotated, scaled,
+// transposed into panels with queries as lanes, and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attention/attention.h"
+#include "attention/visibility.h"
+
+namespace poslab {
+
+// Some rows of a head, `stride` floats apart.
+struct Rows {
+  const float* data = nullptr;
+  ptrdiff_t stride = 0;
+};
+
+// Copies rows [first, first + count) of a head to `out` [count, dim], turned by the rotation (null: none). Rows that
+// `key_mask` hides (null: none) become zeros, so that whatever they held can do no harm.
+void PackKeys(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count, const Rotation* rotation,
+              const uint8_t* key_mask, float* out);
+
+// Queries likewise. Rows whose log_sum_exp (of this head; null: none) is -infinity become zeros.
+void PackQueries(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count,
+                 const Rotation* rotation, const float* log_sum_exp, float* out);
+
+// out[n] = scale * (rows[n] + bias), [count, dim] packed; bias null: 0. `out` may be `rows`.
+void ScaleRows(const float* rows, int64_t count, int64_t dim, float scale, const float* bias, float* out);
+
+// out[c * out_stride + r] = in[r * in_stride + c] for r < rows, c < columns.
+void Transpose(const float* in, ptrdiff_t in_stride, int64_t rows, int64_t columns, float* out, ptrdiff_t out_stride);
+// The same into a panel [dim, kTile] with rows as lanes; lanes from `count` up to the next multiple of 4 become zero.
+void MakePanel(const float* rows, ptrdiff_t stride, int64_t count, int64_t dim, float* panel);
+
+// Adds [count, dim] packed rows, turned back by the rotation (null: not), to rows of a gradient. Changes `rows`.
+void AddToQueries(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
+                  int64_t first);
+void AddToKeys(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
+               int64_t first);
+
+// Whether no entry of the rows is NaN or infinite.
+bool AllFinite(Rows rows, int64_t count, int64_t dim);
+
+}  // namespace poslab

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "attention/visibility.h"
+
+#include <algorithm>
+
+namespace poslab {
+
+int64_t Visibility::Begin(int64_t query) const {
+  // Compared this way round because i + shift - window could overflow for a window near 2^63.
+  if (window == 0 || window >= query + shift + 1) return 0;
+  return std::min(query + shift + 1 - window, keys);
+}
+
+int64_t Visibility::End(int64_t query) const { return causal ? std::clamp<int64_t>(query + shift + 1, 0, keys) : keys; }
+
+int64_t Visibility::LowestDifference() const {
+  const int64_t lowest = -(queries - 1);
+  if (window == 0 || window >= queries + keys) return lowest;
+  return std::max(lowest, shift - window + 1);
+}
+
+int64_t Visibility::HighestDifference() const { return causal ? std::min(shift, keys - 1) : keys - 1; }
+
+Visibility MakeVisibility(const Mask& mask, int64_t queries, int64_t keys) {
+  Visibility visibility;
+  visibility.queries = queries;
+  visibility.keys = keys;
+  visibility.causal = mask.causal;
+  visibility.shift = mask.alignment == Mask::Alignment::kBottomRight ? keys - queries : 0;
+  visibility.window = mask.window.value_or(0);
+  visibility.key_mask = mask.key_mask;
+  return visibility;
+}
+
+bool MakeTile(const Visibility& visibility, int64_t first_query, int queries, int64_t first_key, int keys, Tile* tile) {
+  tile->first_query = first_query;
+  tile->first_key = first_key;
+  tile->queries = queries;
+  tile->lanes = (queries + 3) & ~3;
+  tile->keys = keys;
+  // Both ends of what a query sees move right with the query.
+  const int64_t last_query = first_query + queries - 1, end_key = first_key + keys;
+  tile->whole = visibility.Begin(last_query) <= first_key && visibility.End(first_query) >= end_key;
+  if (tile->whole) return keys > 0;
+
+  bool any = false;
+  for (int n = 0; n < tile->lanes; ++n) {
+    const int64_t query = std::min(first_query + n, last_query);
+    const int64_t begin = std::max(visibility.Begin(query), first_key);
+    const int64_t end = std::min(visibility.End(query), end_key);
+    tile->lane[n] =
+        begin < end ? Range{static_cast<int>(begin - first_key), static_cast<int>(end - first_key)} : Range{};
+    any = any || begin < end;
+  }
+  auto unite = [](Range all, Range one) {
+    if (one.empty()) return all;
+    return all.empty() ? one : Range{std::min(all.begin, one.begin), std::max(all.end, one.end)};
+  };
+  for (int g = 0; g < tile->groups(); ++g) {
+    tile->group[g] = {};
+    for (int n = g * kGroup; n < g * kGroup + tile->GroupWidth(g); ++n)
+      tile->group[g] = unite(tile->group[g], tile->lane[n]);
+  }
+  for (int g = 0; g * kGroup < keys; ++g) {
+    tile->row[g] = {};
+    for (int n = 0; n < queries; ++n)
+      if (tile->lane[n].begin < (g + 1) * kGroup && tile->lane[n].end > g * kGroup)
+        tile->row[g] = unite(tile->row[g], {n, n + 1});
+  }
+  return any;
+}
+
+void ReplaceHidden(const Visibility& visibility, const Tile& tile, float value, float* scores) {
+  if (!tile.whole) {
+    for (int n = 0; n < tile.lanes; ++n) {
+      const Range all = tile.group[n / kGroup], seen = tile.lane[n];
+      // An empty range begins and ends at 0, so both loops together cover the group's range.
+      for (int j = all.begin; j < std::min(all.end, seen.begin); ++j) scores[j * kTile + n] = value;
+      for (int j = std::max(all.begin, seen.end); j < all.end; ++j) scores[j * kTile + n] = value;
+    }
+  }
+  if (!visibility.key_mask) return;
+  for (int j = 0; j < tile.keys; ++j)
+    if (!visibility.key_mask[tile.first_key + j]) std::fill_n(scores + j * kTile, tile.lanes, value);
+}
+
+void ClearAround(const Tile& tile, float* scores) {
+  if (tile.whole) return;
+  for (int g = 0; g < tile.groups(); ++g) {
+    const Range seen = tile.group[g];
+    if (seen.empty()) continue;
+    const int last = std::min(tile.keys, (seen.end + kGroup - 1) / kGroup * kGroup);
+    float* lanes = scores + g * kGroup;
+    for (int j = seen.begin / kGroup * kGroup; j < seen.begin; ++j)
+      std::fill_n(lanes + j * kTile, tile.GroupWidth(g), 0.0f);
+    for (int j = seen.end; j < last; ++j) std::fill_n(lanes + j * kTile, tile.GroupWidth(g), 0.0f);
+  }
+}
+
+}  // namespace poslab
