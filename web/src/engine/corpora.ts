@@ -10,13 +10,13 @@ export interface CorpusInfo {
   distinct: number;
 }
 
-const folder = new URL("./corpora/", document.baseURI);
+const at = (file: string) => new URL(`./corpora/${file}`, document.baseURI);
 let list: Promise<CorpusInfo[]> | undefined;
 const texts = new Map<string, Promise<Uint8Array>>();
 
 /** An empty list where the site has none; the page then offers own text only. */
 export function corpusList(): Promise<CorpusInfo[]> {
-  list ??= fetch(new URL("corpora.json", folder))
+  list ??= fetch(at("corpora.json"))
     .then((reply) => (reply.ok ? (reply.json() as Promise<CorpusInfo[]>) : []))
     .catch(() => []);
   return list;
@@ -27,7 +27,7 @@ export async function corpusText(id: string): Promise<Uint8Array> {
   if (!info) throw new Error(`no text "${id}"`);
   let text = texts.get(id);
   if (!text) {
-    text = fetch(new URL(info.file, folder)).then(async (reply) => {
+    text = fetch(at(info.file)).then(async (reply) => {
       if (!reply.ok) throw new Error(`${info.file}: ${reply.status} ${reply.statusText}`);
       return new Uint8Array(await reply.arrayBuffer());
     });

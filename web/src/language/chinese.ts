@@ -67,6 +67,7 @@ export const chinese: Dictionary = {
     recorded: "预先录制",
     recordedBy: (date, build, seeds) => `${date}，构建 ${build}，${seeds}`,
     live: "在此标签页中测得",
+    liveSoFar: "在此标签页中测得，仍在训练",
     kept: (date) => `${date}的运行，存于本浏览器`,
     seeds: (_, text) => `${text} 个随机种子`,
     differs: "当前设置与图中结果不同，运行后才能看到新结果。",

@@ -88,6 +88,7 @@ export const english = {
     recorded: "Recorded",
     recordedBy: (date: string, build: string, seeds: string) => `on ${date}, build ${build}, ${seeds}`,
     live: "Measured in this tab",
+    liveSoFar: "Measured in this tab, still training",
     kept: (date: string) => `Run of ${date}, kept in this browser`,
     seeds: (count: number, text: string) => (count === 1 ? "1 seed" : `${text} seeds`),
     differs: "Your settings differ from what is drawn. Run them to see their result.",

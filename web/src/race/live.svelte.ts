@@ -21,6 +21,7 @@ export interface LiveStart {
 export interface LiveListener {
   milestone: (milestone: Milestone) => void;
   trouble: (trouble: StorageTrouble) => void;
+  /** what is kept in the browser has changed */ kept: () => void;
 }
 
 /** Lanes are shown anew this often; events may come faster. */
@@ -149,7 +150,7 @@ export class LiveRace {
     clearInterval(this.#keepTimer);
     if (this.phase !== "finished") this.#listener.milestone({ kind: "finished" });
     this.phase = "finished";
-    void this.#keepResults();
+    void this.#keepResults().then(() => this.#listener.kept());
   }
 
   get #open(): RunController[] {

@@ -160,6 +160,7 @@ export class RacePage {
     const live = new LiveRace(start, {
       milestone: (milestone) => this.#onMilestone(milestone),
       trouble: (trouble) => (this.trouble = trouble),
+      kept: () => void keptRaces().then((list) => (this.kept = list)),
     });
     this.live = live;
     this.#openAfter({
@@ -183,7 +184,6 @@ export class RacePage {
     if (milestone.kind === "done" && this.live && this.textOrToy) {
       for (const lane of this.live.lanes) this.speed.learn(this.live.experiment, lane.result, this.vocabulary);
     }
-    if (milestone.kind === "finished") void keptRaces().then((list) => (this.kept = list));
   }
   vocabulary = $derived((this.values.task === "text" ? (this.textFacts?.distinct ?? 84) : 24) + 1);
   private get textOrToy(): boolean {

@@ -13,16 +13,16 @@ export interface RecordedEntry {
   /** one file an encoding, in order */ weights: string[];
 }
 
-const folder = new URL("./recorded/", document.baseURI);
+const at = (file: string) => new URL(`./recorded/${file}`, document.baseURI);
 
 export async function recordedIndex(): Promise<RecordedEntry[]> {
-  const reply = await fetch(new URL("index.json", folder));
+  const reply = await fetch(at("index.json"));
   if (!reply.ok) throw new Error(`recorded/index.json: ${reply.status}`);
   return (await reply.json()) as RecordedEntry[];
 }
 
 export async function recordedResult(entry: RecordedEntry): Promise<Shown> {
-  const reply = await fetch(new URL(entry.file, folder));
+  const reply = await fetch(at(entry.file));
   if (!reply.ok) throw new Error(`${entry.file}: ${reply.status}`);
   const result = (await reply.json()) as ExperimentResult;
   return {
@@ -37,7 +37,7 @@ export async function recordedResult(entry: RecordedEntry): Promise<Shown> {
 export async function recordedWeights(entry: RecordedEntry, encoding: number): Promise<Uint8Array | null> {
   const file = entry.weights[encoding];
   if (!file) return null;
-  const reply = await fetch(new URL(file, folder));
+  const reply = await fetch(at(file));
   if (!reply.ok) throw new Error(`${file}: ${reply.status}`);
   return new Uint8Array(await reply.arrayBuffer());
 }

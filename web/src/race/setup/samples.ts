@@ -62,7 +62,9 @@ const rules: Record<Exclude<TaskType, "text">, (draw: Draw, parameters: Paramete
   },
   "position-modulo": (draw) => answers(symbols(draw, kLength), (t) => String(t % 4)),
   majority: (draw) => {
-    const row = Array.from({ length: kLength }, () => (draw(10) < 6 ? "1" : "0"));
+    // A coin with a favourite: with a fair one, twenty flips seldom have a clear majority.
+    const favourite = draw(2);
+    const row = Array.from({ length: kLength }, () => String(draw(5) < 4 ? favourite : 1 - favourite));
     return answers(row, (t) => {
       const lead = row.slice(0, t + 1).reduce((sum, coin) => sum + (coin === "1" ? 1 : -1), 0);
       return Math.abs(lead) >= 2 + Math.sqrt(t) / 2 ? (lead > 0 ? "1" : "0") : null;

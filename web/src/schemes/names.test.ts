@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import { describe, expect, it } from "vitest";
+import { chinese } from "../language/chinese.js";
+import { english } from "../language/english.js";
+import { alibiSlopes } from "./alibi-slopes.js";
+import { parseField, schemeFields } from "./fields.js";
+import { changeName, encodingNames } from "./names.js";
+
+describe("names of encodings", () => {
+  it("carry parameters only where a scheme is there twice", () => {
+    expect(encodingNames([{ type: "t5", maxDistance: 32 }, { type: "rope" }], english)).toEqual(["T5", "RoPE"]);
+    expect(encodingNames([{ type: "rope" }, { type: "rope", theta: 500 }], english)).toEqual([
+      "RoPE",
+      "RoPE (theta 500)",
+    ]);
+  });
+
+  it("give way to an encoding's own label", () => {
+    expect(encodingNames([{ type: "rope", label: "mine" }], chinese)).toEqual(["mine"]);
+  });
+});
+
+describe("names of changes at test time", () => {
+  it("say what is changed", () => {
+    const rope = { type: "rope" as const };
+    expect(
+      changeName({ of: rope, position: { ...rope, scaling: { ropeType: "ntk", factor: 8 } } }, 4, english, String),
+    ).toBe("NTK × 8");
+    expect(changeName({ of: rope, window: 64 }, 4, chinese, String)).toBe("窗口 64");
+    const steeper = alibiSlopes(4).map((slope) => 4 * slope);
+    expect(
+      changeName({ of: { type: "alibi" }, position: { type: "alibi", slopes: steeper } }, 4, english, String),
+    ).toBe("slopes × 4");
+    expect(changeName({ of: rope, position: { type: "alibi" } }, 4, english, String)).toBe("run as ALiBi");
+  });
+});
+
+describe("ALiBi's slopes", () => {
+  it("are the paper's for 8 heads, and interleave for counts between powers of two", () => {
+    expect(alibiSlopes(8)).toEqual([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]);
+    expect(alibiSlopes(3)).toEqual([2 ** -4, 2 ** -8, 2 ** -2]);
+  });
+});
+
+describe("a parameter's text", () => {
+  const theta = schemeFields.rope.find((field) => field.name === "theta")!;
+  const slopes = schemeFields.alibi[0]!;
+
+  it("is read, refused with a reason, or put back to the default", () => {
+    expect(parseField(theta, "500000")).toEqual({ value: 500000 });
+    expect(parseField(theta, "")).toEqual({});
+    expect(parseField(theta, "10000")).toEqual({});
+    expect(parseField(theta, "0.5")).toEqual({ problem: "range" });
+    expect(parseField(theta, "many")).toEqual({ problem: "number" });
+    expect(parseField(slopes, "0.5, 0.25 0.125")).toEqual({ value: [0.5, 0.25, 0.125] });
+  });
+});
