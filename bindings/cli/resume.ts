@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Reading back what an interrupted `poslab extrapolate` left: a result with the finished runs and the state beside it. Both
+// come from outside, so they are checked before anything goes on from them.
+
+import * as v from "valibot";
+import { completeExperiment } from "../js/experiment.js";
+import type { CompleteExperiment, ExperimentState, RunResult } from "../js/types.js";
+import { isPosLabError, Refusal } from "./failure.js";
+import { readJson } from "./files.js";
+import { loadState, type CorpusMark } from "./state-file.js";
+
+const length = v.looseObject({ length: v.number(), loss: v.nullable(v.number()), lossAtEnd: v.nullable(v.number()) });
+const run = v.looseObject({
+  encoding: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  seed: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  parameters: v.number(), steps: v.number(), seconds: v.number(), tokensPerSecond: v.number(),
+  training: v.array(v.tuple([v.number(), v.nullable(v.number())])),
+  byLength: v.array(length),
+  byPosition: v.looseObject({ binWidth: v.number(), loss: v.array(v.nullable(v.number())) }),
+  atTest: v.array(v.looseObject({ entry: v.number(), byLength: v.array(length) })),
+});
+const resultSchema = v.looseObject({
+  experiment: v.looseObject({}),
+  build: v.looseObject({ version: v.string(), variant: v.string() }),
+  runs: v.array(run),
+});
+
+export interface Resumed {
+  experiment: CompleteExperiment;
+  build: { version: string; variant: string };
+  state: ExperimentState;
+  corpus: CorpusMark | null;
+}
+
+export function readInterrupted(path: string): Resumed {
+  const parsed = v.safeParse(resultSchema, readJson(path));
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    const where = v.getDotPath(issue);
+    throw new Refusal(`option '--resume': ${path} is not a result of poslab extrapolate: ${where ? `${where}: ` : ""}${issue.message}`);
+  }
+  let experiment: CompleteExperiment;
+  try {
+    experiment = completeExperiment(parsed.output.experiment);
+  } catch (error) {
+    throw isPosLabError(error) ? new Refusal(`option '--resume': ${path}: ${error.message}`) : error;
+  }
+  const runs = parsed.output.runs as unknown as RunResult[];
+  const { unfinished, corpus } = loadState(path);
+  for (const { encoding, seed } of [...runs, ...unfinished]) {
+    if (encoding >= experiment.encodings.length || !experiment.seeds.includes(seed)) {
+      throw new Refusal(`option '--resume': ${path} has a run of encoding ${encoding} with seed ${seed}, which its experiment does not have`);
+    }
+  }
+  const finished = new Set(runs.map(({ encoding, seed }) => `${encoding}.${seed}`));
+  return {
+    experiment, build: parsed.output.build, corpus,
+    state: { runs, unfinished: unfinished.filter(({ encoding, seed }) => !finished.has(`${encoding}.${seed}`)) },
+  };
+}

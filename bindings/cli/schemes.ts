@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// `poslab schemes`: the encodings of this build, the hooks of attention that each one uses, and where its formula comes from.
+
+import { loadPosLab } from "../js/index.js";
+import { borderless } from "./borderless.js";
+import { exitStatus } from "./failure.js";
+
+/** Papers and sections; an encoding without an entry is listed all the same. */
+const sources: Record<string, string> = {
+  none: "no positions at all (causal attention only)",
+  sinusoidal: "Vaswani et al. 2017, section 3.5",
+  learned: "Gehring et al. 2017; Devlin et al. 2019 (BERT)",
+  shaw: "Shaw et al. 2018, section 3",
+  "transformer-xl": "Dai et al. 2019, section 3.3",
+  t5: "Raffel et al. 2020, section 2.1",
+  rope: "Su et al. 2021, section 3",
+  alibi: "Press et al. 2022, section 3",
+  xpos: "Sun et al. 2022, section 2",
+  kerple: "Chi et al. 2022, section 4",
+};
+
+export async function listSchemes(options: { json?: boolean }): Promise<number> {
+  const lab = await loadPosLab();
+  const list = lab.info.schemes.map(({ type, hooks }) => ({ type, hooks, source: sources[type] ?? "" }));
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(list)}\n`);
+    return exitStatus.done;
+  }
+  const rows = list.map(({ type, hooks, source }) => [type, hooks.join(", ") || "–", source]);
+  process.stdout.write(`${borderless(["encoding", "hooks", "source"], rows, ["left", "left", "left"])}\n`);
+  return exitStatus.done;
+}
