@@ -59,6 +59,8 @@ void Reference::Turned(const HeadsView<const float>& view, int64_t head, int64_t
                        Buffer<double>* row) const {
   for (int64_t d = 0; d < view.dim; ++d) (*row)[d] = view.row(head, index)[d];
   const Rotation* rotation = hooks_.rotation.get();
+  // To a tile hook that carries sums along a row a hidden key is a zero, whatever it holds.
+  if (is_key && a_.mask.key_mask && !a_.mask.key_mask[index]) std::fill(row->begin(), row->end(), 0.0);
   if (!rotation) return;
   const bool key_table = is_key ? !rotation->key_cos.empty() : rotation->query_row_in_key >= 0;
   const int64_t table_row = !is_key && key_table ? index + rotation->query_row_in_key : index;
