@@ -40,29 +40,19 @@ struct Status {
 
   bool ok() const { return code == Code::kOk; }
 
+  // Copied, moved and destroyed wherever something can fail: by calls, or these members would be a third of the module.
+  Status();
+  ~Status();
+  Status(const Status& other);
+  Status(Status&& other) noexcept;
+  Status& operator=(const Status& other);
+  Status& operator=(Status&& other) noexcept;
+
   static Status Ok() { return {}; }
   static Status Number(Code code, std::string_view argument, double given, const char* allowed, double limit0 = 0,
-                       double limit1 = 0, double limit2 = 0) {
-    Status status;
-    status.code = code;
-    status.argument = argument;
-    status.given_number = given;
-    status.allowed = allowed;
-    status.limits[0] = limit0;
-    status.limits[1] = limit1;
-    status.limits[2] = limit2;
-    return status;
-  }
+                       double limit1 = 0, double limit2 = 0);
   static Status Text(Code code, std::string_view argument, std::string_view given, const char* allowed,
-                     std::string_view suggestion = {}) {
-    Status status;
-    status.code = code;
-    status.argument = argument;
-    status.given = given;
-    status.allowed = allowed;
-    status.suggestion = suggestion;
-    return status;
-  }
+                     std::string_view suggestion = {});
 };
 
 // A value or the Status that says why there is none.
