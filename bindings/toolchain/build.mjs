@@ -34,8 +34,8 @@ export function wasmEnvironment() {
     ...process.env,
     ...emscripten.environment,
     POSLAB_EMSCRIPTEN_ROOT: emscripten.root,
-    // Emscripten starts the project's TypeScript compiler to write the module's declarations.
-    PATH: [kBinaries, process.env.PATH].join(delimiter),
+    // Emscripten starts `tsc` to write the module's declarations.
+    PATH: [join(projectRoot, "bindings/toolchain/path"), process.env.PATH].join(delimiter),
   };
 }
 

@@ -54,7 +54,7 @@ endfunction()
 poslab_add_module(poslab_wasm poslab poslab)
 
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
-# Emscripten calls the TypeScript compiler for it; the project's own is put on the PATH by bindings/toolchain/build.mjs.
+# Emscripten calls `tsc` for it: bindings/toolchain/build.mjs puts the project's own on the PATH.
 target_link_options(poslab_wasm PRIVATE "SHELL:--emit-tsd poslab.d.ts")
 
 poslab_add_core(poslab_relaxed)
