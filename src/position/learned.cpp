@@ -85,7 +85,7 @@ class Learned final : public Scheme {
                             "a table with rows of {0} numbers", static_cast<double>(dim));
     }
     POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "positions"));
-    const double first = -static_cast<double>(offset_), last = static_cast<double>(shape[0] - 1 - offset_);
+    const double first = static_cast<double>(0 - offset_), last = static_cast<double>(shape[0] - 1 - offset_);
     // Of contiguous positions the two ends tell; of given ids each.
     const int64_t step = positions.contiguous() ? std::max<int64_t>(1, positions.count - 1) : 1;
     for (int64_t n = 0; n < positions.count; n += step) {
