@@ -88,6 +88,10 @@ export type Task =
   | { type: "lookback"; distance?: number }
   | { type: "fixed-position"; position?: number }
   | { type: "first" | "needle" | "recall" | "position-modulo" | "majority" | "copy" | "reverse" };
+/** A task as the lab lists it. */
+export interface TaskInfo { type: Task["type"]; text: boolean; /** symbols of a toy task, 0 for text */ vocabulary: number; /** of random guessing among the possible answers */ guessAccuracy: number }
+/** A row of a task written out; `answers` has null where nothing is scored. Toy answers are read at the place itself, text predicts the next symbol. */
+export interface TaskSample { symbols: string[]; answers: (string | null)[] }
 export interface ModelShape {
   dim?: number; heads?: number; layers?: number; feedForward?: number; keyValueHeads?: number; norm?: "layer" | "rms"; normPlacement?: "pre" | "post";
   activation?: "gelu" | "relu" | "silu"; gated?: boolean; bias?: boolean; tied?: boolean; parallel?: boolean;
@@ -123,7 +127,7 @@ export interface ExperimentResult { experiment: CompleteExperiment; build: { ver
 
 /** What a run reports, about ten times a second. */
 export interface RunProgress {
-  encoding: number; seed: number; phase: "waiting" | "training" | "measuring" | "done" | "failed";
+  encoding: number; seed: number; phase: "waiting" | "training" | "measuring" | "done" | "failed"; /** waits for start() */ paused: boolean;
   step: number; steps: number; loss: number | null; stepsPerSecond: number; secondsLeft: number | null;
   /** 0 .. 1 over training and measuring */ fraction: number; error?: string;
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// A text as the lab sees it: the training part's distinct characters (or bytes) as vocabulary, first 90 % to train, the rest to test.
+
+import { unwrap } from "./errors.js";
+import type { Core } from "./module.js";
+import { Owner } from "./owner.js";
+import type { Corpus as CoreCorpus } from "./wasm/poslab.js";
+
+/** How a symbol outside the vocabulary is written. */
+export const unknownSymbol = "\ufffd";
+
+export class LabCorpus extends Owner<CoreCorpus> {
+  readonly unit: "characters" | "bytes";
+  #ids: Map<number, number> | undefined;
+
+  /** @internal made by PosLab.corpus */
+  constructor(core: CoreCorpus, unit: "characters" | "bytes") {
+    super(core, "the corpus");
+    this.unit = unit;
+  }
+
+  /** @internal */
+  static make(core: Core, text: Uint8Array | string, unit: "characters" | "bytes"): LabCorpus {
+    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+    return new LabCorpus(unwrap(core.makeCorpus(bytes, unit === "bytes")).corpus, unit);
+  }
+
+  /** Distinct symbols and one spare id, the last, for unseen ones. */
+  get vocabulary(): number {
+    return this.core.vocabulary();
+  }
+  /** Symbols of the training part. */
+  get trainingSize(): number {
+    return this.core.trainingSize();
+  }
+  get testSize(): number {
+    return this.core.testSize();
+  }
+
+  /** Ids of the test part. */
+  testIds(from: number, count: number): Int32Array {
+    return this.core.testIds(from, count);
+  }
+
+  /** Ids of a text; what the vocabulary does not have becomes the spare id. */
+  encode(text: string): Int32Array {
+    this.#ids ??= new Map([...this.core.symbols()].map((symbol, id) => [symbol, id]));
+    const spare = this.vocabulary - 1;
+    const symbols = this.unit === "bytes" ? [...new TextEncoder().encode(text)] : Array.from(text, (character) => character.codePointAt(0)!);
+    return Int32Array.from(symbols, (symbol) => this.#ids!.get(symbol) ?? spare);
+  }
+
+  /** Each id as it is written. Bytes outside ASCII are written as in Latin-1: alone they are no characters. */
+  decode(ids: ArrayLike<number>): string[] {
+    const symbols = this.core.symbols();
+    return Array.from(ids, (id) => {
+      const symbol = symbols[id];
+      return symbol === undefined ? unknownSymbol : String.fromCodePoint(symbol);
+    });
+  }
+
+  /** @internal */
+  get handle(): CoreCorpus {
+    return this.core;
+  }
+}

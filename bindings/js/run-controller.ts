@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// A run that works by itself in this thread, in slices, and reports what happens. Workers hold these; lab.experiment uses them
+// directly, which is why both give the same numbers.
+
+import { PosLabError } from "./errors.js";
+import type { LabCorpus } from "./lab-corpus.js";
+import type { LabRun } from "./lab-run.js";
+import type { PosLab } from "./poslab.js";
+import type {
+  AttentionLook, AttentionPicture, Generated, GenerateOptions, MeasureOptions, Measurement, RunController, RunEvent, RunFailure, RunRequest,
+} from "./run-types.js";
+import { nextTurn, SliceSize } from "./slices.js";
+import type { RunProgress, RunResult } from "./types.js";
+
+const reportTime = 100;
+
+/** The loop's reasons to stop. */
+type State = "idle" | "running" | "failed" | "disposed";
+
+export class LocalRun implements RunController {
+  readonly encoding: number;
+  readonly seed: number;
+  readonly #lab: PosLab;
+  readonly #request: RunRequest;
+  readonly #corpus: LabCorpus | null;
+  readonly #onEvent: (event: RunEvent) => void;
+  readonly #slice = new SliceSize();
+  #run: LabRun;
+  #state: State = "idle";
+  #started = false;
+  /** weights were given: there is nothing to train */ #trained = false;
+  #failure: RunFailure | undefined;
+  #looping = false;
+  /** whoever measures holds the run: its weights must not change meanwhile */ #measuring: Promise<unknown> = Promise.resolve();
+  #held = 0;
+  #reported = 0;
+  #lastReport = 0;
+  #lastLive = performance.now();
+  /** a moving average, for the time that is left */ #stepsPerSecond = 0;
+  #announced = false;
+
+  constructor(lab: PosLab, request: RunRequest, corpus: LabCorpus | null, onEvent: (event: RunEvent) => void) {
+    this.#lab = lab;
+    this.#request = request;
+    this.#corpus = corpus;
+    this.#onEvent = onEvent;
+    this.encoding = request.encoding;
+    this.seed = request.seed;
+    this.#run = this.#make(request);
+  }
+
+  #make({ experiment, state, weights }: RunRequest): LabRun {
+    const run = this.#lab.createRun(experiment, this.encoding, this.seed, this.#corpus);
+    try {
+      if (state) run.restore(state);
+      if (weights) run.setWeights(weights);
+      this.#trained = weights !== undefined;
+    } catch (error) {
+      run.dispose();
+      throw error;
+    }
+    this.#reported = run.progress().step;
+    return run;
+  }
+
+  // ---------------------------------------------------------------------------------------------- control
+
+  async start(): Promise<void> {
+    this.#checkAlive();
+    if (this.#trained) throw new PosLabError("state", "a run that was opened with trained weights has nothing to train", { argument: "start" });
+    if (this.#state === "failed") throw new PosLabError("state", "the run has failed; rewind it, or measure the last good weights", { argument: "start" });
+    this.#state = "running";
+    this.#started = true;
+    this.#lastLive = performance.now();
+    if (!this.#looping) void this.#loop();
+  }
+
+  async pause(): Promise<void> {
+    this.#checkAlive();
+    if (this.#state !== "running") return;
+    this.#state = "idle";
+    this.#report(true);
+  }
+
+  async step(count = 1): Promise<RunProgress> {
+    await this.pause();
+    this.#started = true;
+    if (!this.#trained && this.#run.progress().phase === "training") {
+      await this.#hold(async () => {
+        for (let done = 0; done < count && this.#run.progress().phase === "training"; done += 1) {
+          this.#advance(1);
+          await nextTurn();
+          this.#checkAlive();
+        }
+      });
+    }
+    this.#report(true);
+    return this.progress();
+  }
+
+  async rewind(): Promise<void> {
+    await this.pause();
+    const fresh = this.#make({ ...this.#request, state: undefined, weights: undefined } as RunRequest);
+    this.#run.dispose();
+    this.#run = fresh;
+    this.#state = "idle";
+    this.#started = this.#trained = this.#announced = false;
+    this.#failure = undefined;
+    this.#reported = this.#stepsPerSecond = 0;
+    this.#report(true);
+  }
+
+  async skipToMeasuring(): Promise<void> {
+    this.#checkAlive();
+    this.#run.skipToMeasuring();
+    if (this.#state === "failed") {
+      this.#state = "idle";
+      this.#failure = undefined;
+    }
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#state === "disposed") return;
+    this.#state = "disposed";
+    this.#run.dispose();
+  }
+
+  // ---------------------------------------------------------------------------------------------- looking
+
+  async progress(): Promise<RunProgress> {
+    this.#checkAlive();
+    return this.#progress();
+  }
+
+  async measure(options: MeasureOptions = {}): Promise<Measurement> {
+    this.#checkAlive();
+    return this.#hold(() => this.#measure(options));
+  }
+
+  async generate(options?: GenerateOptions): Promise<Generated> {
+    this.#checkAlive();
+    return this.#run.generate(options);
+  }
+
+  async attention(options?: AttentionLook): Promise<AttentionPicture> {
+    this.#checkAlive();
+    return this.#run.attention(options);
+  }
+
+  async weights(dtype?: "F32" | "F16"): Promise<Uint8Array> {
+    this.#checkAlive();
+    return this.#run.weights(dtype);
+  }
+
+  async snapshot(): Promise<Uint8Array> {
+    this.#checkAlive();
+    return this.#run.snapshot();
+  }
+
+  async result(): Promise<RunResult> {
+    this.#checkAlive();
+    const result = this.#run.result();
+    return this.#failure ? { ...result, stopped: { reason: this.#failure.message, step: this.#failure.step } } : result;
+  }
+
+  // ---------------------------------------------------------------------------------------------- the loop
+
+  async #loop(): Promise<void> {
+    this.#looping = true;
+    while (this.#state === "running") {
+      await nextTurn();
+      while (this.#held > 0) await this.#measuring.catch(() => {});
+      if (this.#state !== "running") break;
+      try {
+        if (this.#isLiveDue()) await this.#measureLive();
+        else this.#slice.timed((amount) => this.#advance(amount));
+      } catch (error) {
+        if ((this.#state as State) !== "disposed") this.#fail(error);
+        break;
+      }
+      this.#report(false);
+      if ((this.#state as State) === "running" && this.#run.progress().phase === "done") {
+        this.#state = "idle";
+        this.#announceDone();
+      }
+    }
+    this.#looping = false;
+    // start() may have come while the loop was ending.
+    if ((this.#state as State) === "running") void this.#loop();
+  }
+
+  #advance(steps: number): void {
+    const before = this.#run.progress().step;
+    const started = performance.now();
+    this.#run.advance(steps);
+    const seconds = Math.max(1e-4, (performance.now() - started) / 1000);
+    const done = this.#run.progress().step - before;
+    if (done > 0) this.#stepsPerSecond = this.#stepsPerSecond ? 0.9 * this.#stepsPerSecond + (0.1 * done) / seconds : done / seconds;
+  }
+
+  #fail(error: unknown): void {
+    this.#state = "failed";
+    const message = error instanceof Error ? error.message : String(error);
+    this.#failure = { code: error instanceof PosLabError ? error.code : "worker", message, step: this.#run.progress().step };
+    this.#report(true);
+    this.#onEvent({ type: "failed", error: this.#failure });
+  }
+
+  #announceDone(): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    this.#report(true);
+    this.#onEvent({ type: "done", result: this.#run.result(), weights: this.#run.weights() });
+  }
+
+  /** Holds training back while something needs the weights as they are. Holders wait for each other. */
+  async #hold<T>(work: () => Promise<T>): Promise<T> {
+    this.#held += 1;
+    const before = this.#measuring;
+    const mine = before.catch(() => {}).then(work);
+    this.#measuring = mine;
+    try {
+      return await mine;
+    } finally {
+      this.#held -= 1;
+    }
+  }
+
+  async #measure(options: MeasureOptions): Promise<Measurement> {
+    const { test } = this.#request.experiment;
+    const run = this.#run;
+    const byLength: Measurement["byLength"] = [];
+    let byPosition: Measurement["byPosition"];
+    for (const length of options.lengths ?? test.lengths) {
+      const size = new SliceSize();
+      const slices = run.measuring(options.change ?? {}, length, options.windows ?? test.windows, () => size.amount);
+      for (;;) {
+        let next: ReturnType<typeof slices.next> | undefined;
+        size.timed(() => {
+          next = slices.next();
+        });
+        if (next?.done) {
+          const { entry, byPosition: positions } = next.value;
+          byLength.push(entry);
+          if (options.byPosition && entry.reason === undefined && length >= (byPosition?.length ?? 0)) byPosition = { length, ...positions };
+          break;
+        }
+        await nextTurn();
+        if (this.#run !== run || this.#state === "disposed") throw new PosLabError("aborted", "the run was rewound or disposed of while it was measured");
+      }
+    }
+    return { byLength, ...(byPosition ? { byPosition } : {}) };
+  }
+
+  #isLiveDue(): boolean {
+    const { live } = this.#request;
+    if (!live || this.#run.progress().phase !== "training" || this.#run.progress().step === 0) return false;
+    return performance.now() - this.#lastLive > 1000 * (live.everySeconds ?? 3);
+  }
+
+  async #measureLive(): Promise<void> {
+    const live = this.#request.live!;
+    const { step } = this.#run.progress();
+    const measurement = await this.#hold(() => this.#measure({ windows: live.windows ?? 16, byPosition: true, ...(live.lengths ? { lengths: live.lengths } : {}) }));
+    this.#lastLive = performance.now();
+    this.#onEvent({ type: "live", step, measurement });
+  }
+
+  // ---------------------------------------------------------------------------------------------- reporting
+
+  #report(now: boolean): void {
+    if (this.#state === "disposed" || (!now && performance.now() - this.#lastReport < reportTime)) return;
+    this.#lastReport = performance.now();
+    const firstStep = this.#reported;
+    const losses = Float32Array.from(this.#run.losses(firstStep));
+    this.#reported += losses.length;
+    this.#onEvent({ type: "progress", progress: this.#progress(), losses, firstStep });
+  }
+
+  #progress(): RunProgress {
+    const { phase, step, steps, loss, measured, toMeasure } = this.#run.progress();
+    const shown = this.#failure ? "failed" : this.#trained ? "done" : this.#started || step > 0 ? phase : "waiting";
+    const secondsOfTraining = this.#stepsPerSecond > 0 ? (steps - step) / this.#stepsPerSecond : null;
+    // Measuring costs a third of training a token; how many tokens there are is known.
+    const { training, test } = this.#request.experiment;
+    const trainingTokens = steps * training.batch * training.length;
+    const measuringTokens = (toMeasure / Math.max(1, test.lengths.length)) * test.lengths.reduce((sum, length) => sum + length, 0);
+    const measuringShare = measuringTokens / 3 / Math.max(1, trainingTokens + measuringTokens / 3);
+    const share = { training: steps > 0 ? step / steps : 1, measuring: toMeasure > 0 ? measured / toMeasure : 1 };
+    const fraction = shown === "done" ? 1 : phase === "training" ? (1 - measuringShare) * share.training : 1 - measuringShare + measuringShare * share.measuring;
+    const tokensPerSecond = this.#stepsPerSecond * training.batch * training.length;
+    const secondsLeft =
+      shown === "done" ? 0 : secondsOfTraining === null || tokensPerSecond === 0 ? null
+        : (phase === "training" ? secondsOfTraining : 0) + ((1 - share.measuring) * measuringTokens) / 3 / tokensPerSecond;
+    return {
+      encoding: this.encoding, seed: this.seed, phase: shown, paused: this.#state === "idle" && shown !== "done", step, steps,
+      loss: Number.isFinite(loss) ? loss : null, stepsPerSecond: this.#stepsPerSecond, secondsLeft, fraction, ...(this.#failure ? { error: this.#failure.message } : {}),
+    };
+  }
+
+  #checkAlive(): void {
+    if (this.#state === "disposed") throw new PosLabError("disposed", "the run has been disposed of; it cannot be used any more");
+  }
+}
