@@ -9,6 +9,7 @@ const progress = (more: Partial<RunProgress>): RunProgress => ({
   encoding: 0,
   seed: 1,
   phase: "training",
+  paused: false,
   step: 10,
   steps: 100,
   loss: 2,

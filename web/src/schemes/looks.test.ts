@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+/// <reference types="node" />
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import styles from "../app.css?raw";
 import type { Encoding } from "../engine/poslab.js";
 import { resolve } from "../state/fields.js";
 import { encodingLooks, schemeNames, type Theme } from "./looks.js";
@@ -55,6 +56,7 @@ function difference(a: string, b: string, matrix: readonly Rgb[]): number {
   return Math.hypot(...one.map((value, index) => value - two[index]!));
 }
 
+const styles = readFileSync(new URL("../app.css", import.meta.url), "utf8");
 const surface: Record<Theme, string> = {
   light: /--surface: (#\w{6})/.exec(styles)![1]!,
   dark: /data-theme="dark"\] \{[^}]*--surface: (#\w{6})/.exec(styles)![1]!,

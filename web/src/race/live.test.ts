@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  completeExperiment,
+  type RunController,
+  type RunEvent,
+  type RunProgress,
+  type RunRequest,
+} from "../engine/poslab.js";
+import { entry, run } from "./testing.js";
+
+/** A run that does what the test tells it. */
+class FakeRun {
+  calls: string[] = [];
+  step_ = 0;
+  constructor(
+    readonly request: RunRequest,
+    readonly say: (event: RunEvent) => void,
+  ) {}
+  #note = (call: string) => Promise.resolve(void this.calls.push(call));
+  start = () => this.#note("start");
+  pause = () => this.#note("pause");
+  step = async () => (await this.#note("step"), this.now());
+  rewind = () => this.#note("rewind");
+  skipToMeasuring = () => this.#note("skip");
+  dispose = () => this.#note("dispose");
+  snapshot = () => Promise.resolve(Uint8Array.of(7));
+  progress = () => Promise.resolve(this.now());
+  now = (): RunProgress => ({
+    encoding: this.request.encoding,
+    seed: this.request.seed,
+    phase: "training",
+    paused: false,
+    step: this.step_,
+    steps: 100,
+    loss: 2,
+    stepsPerSecond: 1,
+    secondsLeft: 9,
+    fraction: this.step_ / 100,
+  });
+  train(step: number): void {
+    this.step_ = step;
+    this.say({ type: "progress", progress: this.now(), losses: Float32Array.of(2), firstStep: step - 1 });
+  }
+  finish(): void {
+    this.say({
+      type: "done",
+      result: run(this.request.encoding, this.request.seed, [entry(64, 1.7)]),
+      weights: Uint8Array.of(1),
+    });
+  }
+}
+
+const fakes: FakeRun[] = [];
+const pool = { workers: 2, close: vi.fn(() => Promise.resolve()), open: vi.fn() };
+const storage = vi.hoisted(() => ({ keepRace: vi.fn(), keepWeights: vi.fn(), keepState: vi.fn(), keepText: vi.fn() }));
+vi.mock("../engine/pool.js", () => ({ cores: () => 2, openPool: () => Promise.resolve(pool) }));
+vi.mock("../storage/runs.js", () => storage);
+const { LiveRace } = await import("./live.svelte.js");
+
+const experiment = completeExperiment({ encodings: [{ type: "rope" }, { type: "alibi" }], training: { steps: 100 } });
+
+async function opened(more: Partial<ConstructorParameters<typeof LiveRace>[0]> = {}) {
+  const milestones: string[] = [];
+  const troubles: string[] = [];
+  const race = new LiveRace(
+    { id: "race", experiment, ownText: null, ...more },
+    {
+      milestone: (milestone) => milestones.push(milestone.kind),
+      trouble: (trouble) => troubles.push(trouble),
+      kept: () => {},
+    },
+  );
+  await race.open("9.9");
+  return { race, milestones, troubles };
+}
+
+beforeEach(() => {
+  fakes.length = 0;
+  pool.open.mockReset().mockImplementation((request: RunRequest, say: (event: RunEvent) => void) => {
+    fakes.push(new FakeRun(request, say));
+    return Promise.resolve(fakes.at(-1) as unknown as RunController);
+  });
+  pool.close.mockClear();
+  for (const keep of Object.values(storage)) keep.mockReset().mockResolvedValue(null);
+});
+
+describe("a live race", () => {
+  it("opens a run for each encoding and seed, and trains none before play", async () => {
+    const { race } = await opened();
+    expect(fakes.map((fake) => fake.request.encoding)).toEqual([0, 1]);
+    expect(race.phase).toBe("paused");
+    expect(fakes.flatMap((fake) => fake.calls)).toEqual([]);
+    await race.play();
+    expect(fakes.map((fake) => fake.calls)).toEqual([["start"], ["start"]]);
+    race.end();
+  });
+
+  it("is finished when every run is done or failed, and keeps results and weights", async () => {
+    const { race, milestones } = await opened();
+    await race.play();
+    fakes[0]!.finish();
+    expect(race.phase).toBe("running");
+    fakes[1]!.say({ type: "failed", error: { code: "worker", message: "gone", step: 0 } });
+    expect(race.phase).toBe("finished");
+    expect(milestones).toEqual(["started", "done", "half", "failed", "finished"]);
+    expect(storage.keepWeights).toHaveBeenCalledWith(
+      "race",
+      expect.objectContaining({ encoding: 0 }),
+      Uint8Array.of(1),
+    );
+    expect(storage.keepRace.mock.lastCall![0]).toMatchObject({ finished: true, runs: [{ encoding: 0 }] });
+    race.end();
+  });
+
+  it("leaves other lanes alone when one cannot be opened", async () => {
+    pool.open.mockRejectedValueOnce(new Error("no such scheme"));
+    const { race } = await opened();
+    expect(race.lanes.map((lane) => lane.phase)).toEqual(["failed", "waiting"]);
+    expect(race.lanes[0]!.failure?.message).toBe("no such scheme");
+    race.end();
+  });
+
+  it("keeps half-finished states when it is paused", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.train(5);
+    await race.pause();
+    expect(storage.keepState.mock.calls).toEqual([
+      ["race", expect.objectContaining({ encoding: 0 }), Uint8Array.of(7)],
+    ]);
+    race.end();
+  });
+
+  it("goes on from kept runs and states", async () => {
+    const { race } = await opened({
+      finished: [run(0, 1, [entry(64, 1.7)])],
+      unfinished: [{ encoding: 1, seed: 1, state: Uint8Array.of(3) }],
+    });
+    expect(fakes.map((fake) => [fake.request.encoding, fake.request.state])).toEqual([[1, Uint8Array.of(3)]]);
+    expect(race.lanes.map((lane) => lane.phase)).toEqual(["done", "training"]);
+    race.end();
+  });
+
+  it("says once that storage does not work, and goes on", async () => {
+    for (const keep of [storage.keepRace, storage.keepWeights, storage.keepState]) keep.mockResolvedValue("full");
+    const { race, troubles } = await opened();
+    await race.play();
+    fakes[0]!.finish();
+    fakes[1]!.finish();
+    await vi.waitFor(() => expect(troubles).toEqual(["full"]));
+    expect(race.phase).toBe("finished");
+    race.end();
+  });
+
+  it("names the step at which a run diverged, and measures the weights that were kept", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.train(41);
+    fakes[0]!.say({ type: "failed", error: { code: "diverged", message: "not finite", step: 41 } });
+    fakes[1]!.finish();
+    expect(race.lanes[0]!.failure).toMatchObject({ code: "diverged", step: 41 });
+    await race.revive(race.lanes[0]!, "measure");
+    expect(fakes[0]!.calls).toEqual(["start", "skip", "start"]);
+    expect(race.lanes[0]).toMatchObject({ failure: null, phase: "measuring" });
+    race.end();
+  });
+
+  it("starts a run again whose worker is gone", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.say({ type: "failed", error: { code: "worker", message: "gone", step: 3 } });
+    await race.revive(race.lanes[0]!, "restart");
+    expect(fakes).toHaveLength(3);
+    expect(fakes[2]!.calls).toEqual(["start"]);
+    race.end();
+  });
+
+  it("goes back to the start of every run, finished ones too", async () => {
+    const { race, milestones } = await opened();
+    await race.play();
+    fakes[0]!.finish();
+    fakes[1]!.train(9);
+    await race.rewind();
+    expect(race.phase).toBe("paused");
+    expect(race.lanes.map((lane) => [lane.phase, lane.step])).toEqual([
+      ["waiting", 0],
+      ["waiting", 0],
+    ]);
+    expect(fakes.map((fake) => fake.calls.at(-1))).toEqual(["rewind", "rewind"]);
+    expect(milestones.at(-1)).toBe("rewound");
+    race.end();
+  });
+
+  it("ends its workers at once and hears no more of them", async () => {
+    const { race, milestones } = await opened();
+    await race.play();
+    race.end();
+    expect(pool.close).toHaveBeenCalledOnce();
+    fakes[0]!.finish();
+    expect(milestones).toEqual(["started"]);
+  });
+});
