@@ -129,6 +129,7 @@ async function runOne(lab: PosLab, experiment: CompleteExperiment, key: RunKey, 
       await run.pause();
       return { interrupted: await run.snapshot() };
     }
+    // A run that diverged ends here too: its result says at which step, its weights are the last good ones.
     return { result: await run.result(), weights: await run.weights() };
   } finally {
     signal?.removeEventListener("abort", abort);

@@ -159,6 +159,10 @@ export class LocalRun implements RunController {
 
   async result(): Promise<RunResult> {
     this.#checkAlive();
+    return this.#result();
+  }
+
+  #result(): RunResult {
     const result = this.#run.result();
     return this.#failure ? { ...result, stopped: { reason: this.#failure.message, step: this.#failure.step } } : result;
   }
@@ -203,14 +207,14 @@ export class LocalRun implements RunController {
     const message = error instanceof Error ? error.message : String(error);
     this.#failure = { code: error instanceof PosLabError ? error.code : "worker", message, step: this.#run.progress().step };
     this.#report(true);
-    this.#onEvent({ type: "failed", error: this.#failure });
+    this.#onEvent({ type: "failed", error: this.#failure, result: this.#result(), weights: this.#run.weights() });
   }
 
   #announceDone(): void {
     if (this.#announced) return;
     this.#announced = true;
     this.#report(true);
-    this.#onEvent({ type: "done", result: this.#run.result(), weights: this.#run.weights() });
+    this.#onEvent({ type: "done", result: this.#result(), weights: this.#run.weights() });
   }
 
   /** Holds training back while something needs the weights as they are. Holders wait for each other. */

@@ -40,7 +40,7 @@ export type RunEvent =
     }
   | { type: "live"; step: number; measurement: Measurement }
   | { type: "done"; result: RunResult; /** safetensors, F32 */ weights: Uint8Array }
-  | { type: "failed"; error: RunFailure };
+  | { type: "failed"; error: RunFailure; /** what is known, unless the worker died */ result?: RunResult; /** the last good ones */ weights?: Uint8Array };
 
 /** code "diverged": weights are those of the last good step and can be measured; "worker": the worker is gone. */
 export interface RunFailure { code: string; message: string; step: number }
@@ -143,7 +143,7 @@ export interface ExperimentSession {
   state(): Promise<ExperimentState>;
   /** What is there so far; verdict included. Runs without any result are left out. */
   result(): Promise<ExperimentResult>;
-  /** Settles when every run is done, failed or disposed of. */
+  /** Settles when every run is done or has failed, or the session is disposed of. */
   readonly finished: Promise<ExperimentResult>;
   dispose(): Promise<void>;
 }
