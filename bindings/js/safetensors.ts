@@ -19,7 +19,8 @@ const largestHeader = 100_000_000;
  * @throws PosLabError with code "format" and the reason.
  */
 export function readSafetensors(bytes: Uint8Array | ArrayBuffer): TensorFile {
-  const file = bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes);
+  // A Buffer of Node is a Uint8Array whose slice() copies nothing and whose buffer is shared with others.
+  const file = bytes instanceof Uint8Array ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes);
   if (file.length < 8) throw formatError(`the file has ${file.length} bytes; the length of the header alone takes 8`);
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const declared = view.getBigUint64(0, true);

@@ -180,6 +180,13 @@ describe("hostile files", () => {
     });
   });
 
+  it("is read the same from a Buffer of Node, whose slice() is a view", () => {
+    const file = writeSafetensors([["x", { data: Float32Array.of(1, 2, 3), shape: [3] }], ["id", { data: BigInt64Array.of(7n), shape: [1] }]]);
+    const { tensors } = readSafetensors(Buffer.from(file));
+    expect(tensors.get("x")!.data).toEqual(Float32Array.of(1, 2, 3));
+    expect(tensors.get("id")!.data).toEqual(BigInt64Array.of(7n));
+  });
+
   const fixtures = sharedFolder("data/fixtures");
   it.skipIf(!fixtures)("valid files of other projects are read", () => {
     for (const name of readdirSync(fixtures!).filter((entryName) => entryName.endsWith(".safetensors"))) {
