@@ -88,8 +88,8 @@ class LayoutMaker {
       if (!specs.ok()) return specs.status();
       specs_[layer] = std::move(*specs);
       if (scheme.embeds()) POSLAB_RETURN_IF_ERROR(TakeEmbedding(static_cast<int64_t>(layer)));
-      for (const ParameterSpec& spec : specs_[layer])
-        if (spec.shared_by_layers) POSLAB_RETURN_IF_ERROR(AddShared(layer, spec));
+      for (ParameterSpec& spec : specs_[layer])
+        if (spec.shared_by_layers) POSLAB_RETURN_IF_ERROR(AddShared(layer, &spec));
     }
     return Status::Ok();
   }
@@ -114,21 +114,21 @@ class LayoutMaker {
     return Status::Ok();
   }
 
-  Status AddShared(size_t layer, const ParameterSpec& spec) {
-    const std::string name = "position." + spec.name;
+  // The first layer's scheme has the shared name. A layer whose scheme means another tensor by it (T5's table after a
+  // learned one) gets its own.
+  Status AddShared(size_t layer, ParameterSpec* spec) {
+    const std::string name = "position." + spec->name;
     for (size_t n = 0; n < layout_.parameters.size(); ++n) {
       const ParameterInfo& info = layout_.parameters[n];
       if (info.name != name) continue;
-      const size_t owner = shared_owner_[n];
-      if (info.shape != spec.shape || schemes_[owner]->type() != schemes_[layer]->type())
-        return Status::Text(Code::kContradiction, name, schemes_[layer]->type(),
-                            "tensors that layers share must be of one scheme and one shape");
-      layout_.blocks[layer].position.push_back(static_cast<int64_t>(n));
+      const bool same = info.shape == spec->shape && schemes_[shared_owner_[n]]->type() == schemes_[layer]->type();
+      if (same) layout_.blocks[layer].position.push_back(static_cast<int64_t>(n));
+      spec->shared_by_layers = same;
       return Status::Ok();
     }
-    POSLAB_RETURN_IF_ERROR(CheckSize(name, spec));
+    POSLAB_RETURN_IF_ERROR(CheckSize(name, *spec));
     layout_.blocks[layer].position.push_back(static_cast<int64_t>(layout_.parameters.size()));
-    Add(name, spec.shape, spec.start, spec.decay, spec.minimum);
+    Add(name, spec->shape, spec->start, spec->decay, spec->minimum);
     shared_owner_.resize(layout_.parameters.size(), layer);
     return Status::Ok();
   }

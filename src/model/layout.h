@@ -50,7 +50,7 @@ struct Layout {
 Dimensions SchemeDimensions(const ModelDescription& description);
 
 // `description` checked and filled in (FilledIn); schemes: one a layer. What a scheme's own check finds is returned;
-// kContradiction when two layers want different shared tensors of the same name or different embedding hooks.
+// kContradiction when two layers have different embedding hooks.
 Result<Layout> MakeLayout(const ModelDescription& description, std::span<const std::shared_ptr<const Scheme>> schemes);
 
 // The description with key_value_heads and head_dim as numbers.

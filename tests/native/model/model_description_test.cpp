@@ -113,6 +113,9 @@ TEST_CASE("Layers share what the scheme shares: one table for T5, one set of key
   CHECK(count(*MakeModel(SmallDescription(), {SchemeOf("t5")}), "position.table") == 1);
   CHECK(count(*MakeModel(SmallDescription(), {SchemeOf("learned")}), "position.table") == 1);
   CHECK(count(*MakeModel(SmallDescription(), {SchemeOf("shaw")}), "position.keys") == 2);
+  // Both call theirs "table": the first layer's has the shared name.
+  CHECK(Names(*MakeModel(SmallDescription(), {SchemeOf("learned"), SchemeOf("t5")}))[1] == "position.table");
+  CHECK(count(*MakeModel(SmallDescription(), {SchemeOf("learned"), SchemeOf("t5")}), "blocks.1.position.table") == 1);
 }
 
 TEST_CASE("The default experiment's model has the size that its parts add up to") {

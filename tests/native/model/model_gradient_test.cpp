@@ -125,44 +125,62 @@ double LossAlong(Model* model, const std::vector<float>& direction, double t, co
   return result->loss;
 }
 
+void CheckAlongDirections(Model* model) {
+  const auto ids = RandomIds(kBatch * kLength, 7, 3), targets = RandomIds(kBatch * kLength, 7, 4);
+  REQUIRE(model->Loss(ids, targets, kBatch, kLength, true).ok());
+  const std::vector<float> gradients(model->gradients().begin(), model->gradients().end());
+  for (const ParameterInfo& info : model->parameters()) {
+    CAPTURE(info.name);
+    for (uint64_t seed : {1, 2, 3}) {
+      // A direction of length 1 inside this tensor; the first is the gradient's own.
+      std::vector<float> direction(gradients.size(), 0.0f);
+      const std::vector<float> random = RandomRows(info.size, seed);
+      double length = 0, expected = 0;
+      for (int64_t n = 0; n < info.size; ++n) {
+        const float entry = seed == 1 ? gradients[info.offset + n] : random[n];
+        direction[info.offset + n] = entry;
+        length += static_cast<double>(entry) * entry;
+      }
+      if (length < 1e-12) continue;  // e.g. learned rows that the text does not reach
+      for (int64_t n = 0; n < info.size; ++n) {
+        float& entry = direction[info.offset + n];
+        entry = static_cast<float>(entry / std::sqrt(length));
+        expected += static_cast<double>(entry) * gradients[info.offset + n];
+      }
+      // Richardson's combination of two central differences: error of order h^4; the loss in float is good to about
+      // 1e-6, which h = 0.02 turns into 1e-4 at most.
+      const double h = 0.02;
+      const auto slope = [&](double step) {
+        return (LossAlong(model, direction, step, ids, targets) - LossAlong(model, direction, -step, ids, targets)) /
+               (2 * step);
+      };
+      const double measured = (4 * slope(h) - slope(2 * h)) / 3;
+      CHECK(std::abs(measured - expected) <= 1e-4 + 1e-3 * std::abs(expected));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("With every scheme, gradients of every tensor match differences of the loss along directions") {
   for (const Description& scheme : SchemesToTry()) {
     CAPTURE(scheme.type);
-    auto model = MakeModel(SmallDescription(), {SchemeOf(scheme)});
-    const auto ids = RandomIds(kBatch * kLength, 7, 3), targets = RandomIds(kBatch * kLength, 7, 4);
-    REQUIRE(model->Loss(ids, targets, kBatch, kLength, true).ok());
-    const std::vector<float> gradients(model->gradients().begin(), model->gradients().end());
-    for (const ParameterInfo& info : model->parameters()) {
-      CAPTURE(info.name);
-      for (uint64_t seed : {1, 2, 3}) {
-        // A direction of length 1 inside this tensor; the first is the gradient's own.
-        std::vector<float> direction(gradients.size(), 0.0f);
-        const std::vector<float> random = RandomRows(info.size, seed);
-        double length = 0, expected = 0;
-        for (int64_t n = 0; n < info.size; ++n) {
-          const float entry = seed == 1 ? gradients[info.offset + n] : random[n];
-          direction[info.offset + n] = entry;
-          length += static_cast<double>(entry) * entry;
-        }
-        if (length < 1e-12) continue;  // e.g. learned rows that the text does not reach
-        for (int64_t n = 0; n < info.size; ++n) {
-          float& entry = direction[info.offset + n];
-          entry = static_cast<float>(entry / std::sqrt(length));
-          expected += static_cast<double>(entry) * gradients[info.offset + n];
-        }
-        // Richardson's combination of two central differences: error of order h^4; the loss in float is good to about
-        // 1e-6, which h = 0.02 turns into 1e-4 at most.
-        const double h = 0.02;
-        const auto slope = [&](double step) {
-          return (LossAlong(model.get(), direction, step, ids, targets) -
-                  LossAlong(model.get(), direction, -step, ids, targets)) /
-                 (2 * step);
-        };
-        const double measured = (4 * slope(h) - slope(2 * h)) / 3;
-        CHECK(std::abs(measured - expected) <= 1e-4 + 1e-3 * std::abs(expected));
-      }
-    }
+    CheckAlongDirections(MakeModel(SmallDescription(), {SchemeOf(scheme)}).get());
+  }
+}
+
+TEST_CASE("A scheme of its own in every layer trains, whatever the tensors are called") {
+  CheckAlongDirections(MakeModel(SmallDescription(), {SchemeOf("learned"), SchemeOf("t5")}).get());
+  CheckAlongDirections(MakeModel(SmallDescription(), {SchemeOf("shaw"), SchemeOf("rope")}).get());
+  CheckAlongDirections(MakeModel(SmallDescription(), {SchemeOf("alibi"), SchemeOf("sinusoidal")}).get());
+}
+
+TEST_CASE("Schemes work with grouped heads, post-norm and parallel blocks") {
+  ModelDescription d = SmallDescription();
+  d.heads = 4, d.key_value_heads = 2, d.head_dim = 4;
+  d.norm_placement = ModelDescription::NormPlacement::kPost, d.parallel = true;
+  for (const char* type : {"rope", "t5", "shaw", "transformer-xl"}) {
+    CAPTURE(type);
+    CheckAlongDirections(MakeModel(d, {SchemeOf(type)}).get());
   }
 }
