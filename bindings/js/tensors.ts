@@ -12,7 +12,7 @@ export function isTypedArray(value: unknown): value is ArrayLike<number> | BigIn
 }
 
 /** True for `{ data, shape }`. */
-export function isShaped(value: unknown): value is { data: ArrayLike<number> | BigInt64Array; shape: readonly number[] } {
+export function isShaped(value: unknown): value is { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } {
   return typeof value === "object" && value !== null && "data" in value && "shape" in value;
 }
 

@@ -9,7 +9,7 @@ export interface Tensor {
 }
 
 /** Anything the API reads numbers from. Nested arrays are taken row-major; a flat typed array needs a shape (as Tensor). */
-export type TensorLike = Tensor | { data: ArrayLike<number> | BigInt64Array; shape: readonly number[] } | NestedNumbers;
+export type TensorLike = Tensor | { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } | NestedNumbers;
 export type NestedNumbers = ArrayLike<number> | ReadonlyArray<NestedNumbers>;
 /** Integer ids: positions, tokens. */
 export type IntegerArray = ArrayLike<number> | BigInt64Array;

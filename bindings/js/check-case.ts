@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A conformance case as it lies in a file: one JSON object in the metadata, inputs and expected results as tensors.
+
+import { PosLabError } from "./errors.js";
+import type { FileTensor, TensorFile } from "./run-types.js";
+import { readSafetensors } from "./safetensors.js";
+import type { Mask, ModelShape, Position, Tensor, TrainingOptions } from "./types.js";
+
+export const operations = ["table", "frequencies", "rotate", "slopes", "buckets", "bias", "attention", "attention-gradients", "training", "config", "reject"] as const;
+export type Operation = (typeof operations)[number];
+
+/** The JSON object; which fields matter depends on the operation. */
+export interface CaseDescription {
+  name: string;
+  op: Operation;
+  position?: Position;
+  tolerance?: { absolute?: number; relative?: number };
+  /** of reject */ call?: Operation;
+  reason?: string;
+  length?: number; dim?: number; start?: number; headDim?: number; heads?: number; queryLength?: number; keyLength?: number;
+  mask?: Mask; scale?: number;
+  model?: ModelShape & { vocabulary: number };
+  training?: TrainingOptions;
+}
+
+export interface Case {
+  description: CaseDescription;
+  tensors: TensorFile["tensors"];
+}
+
+function notACase(reason: string): PosLabError {
+  return new PosLabError("format", `not a case: ${reason}`, { argument: "case" });
+}
+
+/** @throws PosLabError (format) when the file is not a case */
+export function readCase(bytes: Uint8Array): Case {
+  const { tensors, metadata } = readSafetensors(bytes);
+  const text = metadata.get("case");
+  if (text === undefined) throw notACase("its metadata has no text called case");
+  let description: unknown;
+  try {
+    description = JSON.parse(text);
+  } catch (error) {
+    throw notACase(`the text called case is no JSON (${error instanceof Error ? error.message : String(error)})`);
+  }
+  if (typeof description !== "object" || description === null || Array.isArray(description)) throw notACase("the JSON called case is no object");
+  const { name, op, call, position } = description as Partial<CaseDescription>;
+  if (typeof name !== "string") throw notACase("it has no name");
+  for (const operation of op === "reject" ? [op, call] : [op]) {
+    if (!operations.includes(operation as Operation)) throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
+  }
+  if (op !== "config" && (typeof position !== "object" || position === null)) throw notACase("it has no position object");
+  return { description: description as CaseDescription, tensors };
+}
+
+/** An input that the operation needs. */
+export function needed({ tensors }: Case, name: string): FileTensor {
+  const tensor = tensors.get(name);
+  if (!tensor) throw notACase(`the tensor ${name} is missing`);
+  return tensor;
+}
+
+/** A number that the operation needs. */
+export function neededNumber({ description }: Case, name: "length" | "dim" | "headDim" | "heads" | "queryLength" | "keyLength"): number {
+  const value = description[name];
+  if (value === undefined) throw notACase(`it has no ${name}`);
+  return value;
+}
+
+/** Tensors whose names begin with a prefix, without it. */
+export function startingWith({ tensors }: Case, prefix: string): [string, FileTensor][] {
+  return [...tensors].flatMap(([name, tensor]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), tensor] as [string, FileTensor]] : []));
+}
+
+/** The scheme object with its tensors. */
+export function positionOf(item: Case): Position {
+  const tensors = startingWith(item, "position.").map(([name, { data, shape }]) => [name, { data, shape }]);
+  return { ...item.description.position, ...Object.fromEntries(tensors) } as Position;
+}
+
+/** Ids of a file as numbers: int64 where the file has them. */
+export function idsOf(tensor: FileTensor): BigInt64Array | number[] {
+  return tensor.data instanceof BigInt64Array ? tensor.data : Array.from(tensor.data as ArrayLike<number>, Number);
+}
+
+/** Something with numbers and a shape to compare with what was expected. */
+export type Got = Pick<Tensor, "shape"> & { data: ArrayLike<number> };
