@@ -33,7 +33,8 @@ export function wholeNumbers(minimum: number): (text: string) => number[] {
   const one = wholeNumber(minimum);
   return (text) => {
     const parts = text.split(",").map((part) => part.trim());
-    if (parts.some((part) => part === "")) throw new InvalidArgumentError("Allowed: whole numbers with commas between them.");
+    if (parts.some((part) => part === ""))
+      throw new InvalidArgumentError("Allowed: whole numbers with commas between them.");
     return parts.map(one);
   };
 }
@@ -43,7 +44,8 @@ export function countOrList(first: number, most: number): (text: string) => numb
   return (text) => {
     if (!text.includes(",")) return Array.from({ length: wholeNumber(1, most)(text) }, (_, index) => first + index);
     const list = wholeNumbers(0)(text.replace(/,\s*$/, ""));
-    if (new Set(list).size < list.length) throw new InvalidArgumentError("Allowed: numbers that differ from each other.");
+    if (new Set(list).size < list.length)
+      throw new InvalidArgumentError("Allowed: numbers that differ from each other.");
     return list;
   };
 }
@@ -73,13 +75,17 @@ export function nameOrObject(text: string): string | object {
 export function namesOrObjects(text: string): (string | object)[] {
   if (text.trimStart().startsWith("[")) {
     const list = json(text);
-    if (!Array.isArray(list) || !list.every((entry) => typeof entry === "string" || (typeof entry === "object" && entry !== null))) {
+    if (
+      !Array.isArray(list) ||
+      !list.every((entry) => typeof entry === "string" || (typeof entry === "object" && entry !== null))
+    ) {
       throw new InvalidArgumentError("Allowed: an array of names and scheme objects.");
     }
     return list as (string | object)[];
   }
   const parts = splitOutsideBraces(text).map((part) => part.trim());
-  if (parts.some((part) => part === "")) throw new InvalidArgumentError("Allowed: names or JSON objects with commas between them.");
+  if (parts.some((part) => part === ""))
+    throw new InvalidArgumentError("Allowed: names or JSON objects with commas between them.");
   return parts.map(nameOrObject);
 }
 
@@ -115,7 +121,9 @@ function toNumber(text: string): number {
 
 function splitOutsideBraces(text: string): string[] {
   const parts = [""];
-  let depth = 0, quoted = false, escaped = false;
+  let depth = 0,
+    quoted = false,
+    escaped = false;
   for (const character of text) {
     if (quoted) {
       if (escaped) escaped = false;

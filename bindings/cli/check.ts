@@ -4,7 +4,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import pc from "picocolors";
-import { checkCase, loadPosLab } from "../js/index.js";
+import { checkCase } from "../js/check.js";
+import { loadPosLab } from "../js/index.js";
 import type { CaseResult } from "../js/run-types.js";
 import { exitStatus, fileProblem, isPosLabError, oneLine, Refusal } from "./failure.js";
 import { isFolder, readBytes } from "./files.js";
@@ -27,7 +28,14 @@ export async function check(paths: readonly string[], options: { json?: boolean 
       return checkCase(lab, readBytes(path));
     } catch (error) {
       if (!(error instanceof Refusal) && !isPosLabError(error)) throw error;
-      return { name: path, op: kNoOperation, passed: false, maxAbsolute: null, maxRelative: null, message: error.message };
+      return {
+        name: path,
+        op: kNoOperation,
+        passed: false,
+        maxAbsolute: null,
+        maxRelative: null,
+        message: error.message,
+      };
     }
   }
 }
@@ -39,7 +47,9 @@ const kNoOperation = "";
 function expand(path: string): string[] {
   if (!isFolder(path)) return [path];
   try {
-    const files = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.name.endsWith(".safetensors") && !entry.isDirectory());
+    const files = readdirSync(path, { withFileTypes: true }).filter(
+      (entry) => entry.name.endsWith(".safetensors") && !entry.isDirectory(),
+    );
     if (files.length === 0) process.stderr.write(`poslab: there is no *.safetensors in ${path}\n`);
     return files.map(({ name }) => join(path, name)).sort();
   } catch (error) {

@@ -5,8 +5,8 @@ import { loadPosLab, type PosLab } from "../js/index.js";
 import type { AttentionOptions, Position, Tensor } from "../js/types.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { Inputs } from "./inputs.js";
-import { parameterNeeds, type Dimensions } from "./parameter-needs.js";
 import { positionFromOptions, positionProblem, type PositionOptionValues } from "./position-options.js";
+import { type ModelSizes, startParameters } from "./start-parameters.js";
 import { checkOutputs, deliver, type Computed, type OutputOptions } from "./tensor-output.js";
 
 interface CommonOptions extends OutputOptions {
@@ -16,12 +16,15 @@ interface CommonOptions extends OutputOptions {
 type Options<T> = CommonOptions & PositionOptionValues & T;
 
 /** What every command here does around its own call. `compute` gets the scheme without learnable tensors. */
-async function withLab(options: Options<unknown>, compute: (lab: PosLab, position: Position, inputs: Inputs) => Omit<Computed, "inputs">): Promise<number> {
+async function withLab(
+  options: Options<unknown>,
+  compute: (lab: PosLab, position: Position, inputs: Inputs) => Omit<Computed, "inputs" | "random">,
+): Promise<number> {
   checkOutputs(options);
   const position = positionFromOptions(options);
   const inputs = new Inputs(options.input, options.seed);
   const lab = await loadPosLab();
-  let computed: Omit<Computed, "inputs">;
+  let computed: Omit<Computed, "inputs" | "random">;
   try {
     computed = compute(lab, position, inputs);
   } catch (error) {
@@ -30,77 +33,169 @@ async function withLab(options: Options<unknown>, compute: (lab: PosLab, positio
   if (inputs.random.length > 0 && !options.json) {
     process.stderr.write(`random numbers with seed ${inputs.seed}: ${inputs.random.join(", ")}\n`);
   }
-  deliver({ ...computed, inputs: inputs.used }, options);
+  deliver({ ...computed, inputs: inputs.used, random: { seed: inputs.seed, tensors: inputs.random } }, options);
   return exitStatus.done;
+}
+
+/** A bias by distance alone has nothing to do with the width of a head. */
+const kAnyHeadDim = 2;
+
+function withParameters(lab: PosLab, position: Position, inputs: Inputs, sizes: ModelSizes): Position {
+  return inputs.withParameters(position, () => startParameters(lab, position, sizes, inputs.seed));
 }
 
 export async function computeTable(options: Options<{ length: number; dim: number; start: number }>): Promise<number> {
   const { length, dim, start } = options;
   return withLab(options, (lab, described, inputs) => {
-    const position = inputs.withParameters(described, parameterNeeds(described, { modelDim: dim, rows: start + length }));
+    const position = withParameters(lab, described, inputs, { heads: 1, headDim: dim, positions: start + length });
     const table = lab.table(position, { length, dim, start });
-    return { op: "table", position, call: { length, dim, start }, results: { table }, shown: "table", axes: ["position", "dim"] };
+    return {
+      op: "table",
+      position,
+      call: { length, dim, start },
+      results: { table },
+      shown: "table",
+      axes: ["position", "dim"],
+    };
   });
 }
 
-export async function computeBias(options: Options<{ heads: number; queryLength: number; keyLength?: number }>): Promise<number> {
+export async function computeBias(
+  options: Options<{ heads: number; queryLength: number; keyLength?: number }>,
+): Promise<number> {
   const { heads, queryLength } = options;
   const keyLength = options.keyLength ?? queryLength;
   return withLab(options, (lab, described, inputs) => {
-    const position = inputs.withParameters(described, parameterNeeds(described, { heads }));
+    const position = withParameters(lab, described, inputs, { heads, headDim: kAnyHeadDim, positions: keyLength });
     const bias = lab.bias(position, { heads, queryLength, keyLength });
-    return { op: "bias", position, call: { heads, queryLength, keyLength }, results: { bias }, shown: "bias", axes: ["head", "query", "key"] };
+    return {
+      op: "bias",
+      position,
+      call: { heads, queryLength, keyLength },
+      results: { bias },
+      shown: "bias",
+      axes: ["head", "query", "key"],
+    };
   });
 }
 
-export async function computeRotate(options: Options<{ heads?: number; length?: number; headDim?: number; positions?: number[] }>): Promise<number> {
+export async function computeRotate(
+  options: Options<{ heads?: number; length?: number; headDim?: number; positions?: number[] }>,
+): Promise<number> {
   return withLab(options, (lab, position, inputs) => {
     const length = options.length ?? options.positions?.length;
-    const x = inputs.tensor("x", ["heads", "length", "head dim"], [options.heads, length, options.headDim], [1, 8, 16], ["--heads", options.length === undefined ? "--positions" : "--length", "--head-dim"]);
-    const positions = options.positions ?? inputs.integers("positions") ?? Array.from({ length: x.shape[1]! }, (_, index) => index);
-    if (positions.length !== x.shape[1]) throw new Refusal(`option '--positions': ${positions.length} were given for a length of ${x.shape[1]}`);
-    if (!inputs.used.some(([name]) => name === "input.positions")) inputs.used.push(["input.positions", { data: BigInt64Array.from(positions, BigInt), shape: [positions.length] }]);
+    const x = inputs.tensor(
+      "x",
+      ["heads", "length", "head dim"],
+      [options.heads, length, options.headDim],
+      [1, 8, 16],
+      ["--heads", options.length === undefined ? "--positions" : "--length", "--head-dim"],
+    );
+    const positions =
+      options.positions ?? inputs.integers("positions") ?? Array.from({ length: x.shape[1]! }, (_, index) => index);
+    if (positions.length !== x.shape[1])
+      throw new Refusal(`option '--positions': ${positions.length} were given for a length of ${x.shape[1]}`);
+    if (!inputs.used.some(([name]) => name === "input.positions"))
+      inputs.used.push(["input.positions", { data: BigInt64Array.from(positions, BigInt), shape: [positions.length] }]);
     const turned = lab.rotate(x, position, { positions });
     return { op: "rotate", position, call: {}, results: { x: turned }, shown: "x", axes: ["head", "position", "lane"] };
   });
 }
 
 interface AttentionSizes {
-  heads?: number; keyValueHeads?: number; queryLength?: number; keyLength?: number; headDim?: number; valueDim?: number;
-  causal?: boolean; alignment?: "bottom-right" | "top-left"; window?: number; scale?: number;
-  show: "output" | "weights" | "scores" | "log-sum-exp"; weights?: boolean; scores?: boolean; logSumExp?: boolean;
+  heads?: number;
+  keyValueHeads?: number;
+  queryLength?: number;
+  keyLength?: number;
+  headDim?: number;
+  valueDim?: number;
+  causal?: boolean;
+  alignment?: "bottom-right" | "top-left";
+  window?: number;
+  scale?: number;
+  show: "output" | "weights" | "scores" | "log-sum-exp";
+  weights?: boolean;
+  scores?: boolean;
+  logSumExp?: boolean;
 }
 
 export async function computeAttention(options: Options<AttentionSizes>): Promise<number> {
   return withLab(options, (lab, described, inputs) => {
     const { query, key, value } = attentionInputs(options, inputs);
-    const dimensions: Dimensions = { heads: query.shape[0]!, headDim: query.shape[2]!, valueDim: value.shape[2]! };
-    const position = inputs.withParameters(described, parameterNeeds(described, dimensions));
+    const position = withParameters(lab, described, inputs, {
+      heads: query.shape[0]!,
+      headDim: query.shape[2]!,
+      positions: key.shape[1]!,
+    });
     const mask = {
       ...(options.causal ? { causal: true } : {}),
       ...(options.alignment ? { alignment: options.alignment } : {}),
       ...(options.window === undefined ? {} : { window: options.window }),
     };
-    const keyMask = inputs.integers("keyMask"), queryPositions = inputs.integers("queryPositions"), keyPositions = inputs.integers("keyPositions");
+    const keyMask = inputs.integers("keyMask"),
+      queryPositions = inputs.integers("queryPositions"),
+      keyPositions = inputs.integers("keyPositions");
     const call: AttentionOptions = {
-      query, key, value, position, mask,
-      ...(keyMask ? { keyMask } : {}), ...(queryPositions ? { queryPositions } : {}), ...(keyPositions ? { keyPositions } : {}),
+      query,
+      key,
+      value,
+      position,
+      mask,
+      ...(keyMask ? { keyMask } : {}),
+      ...(queryPositions ? { queryPositions } : {}),
+      ...(keyPositions ? { keyPositions } : {}),
       ...(options.scale === undefined ? {} : { scale: options.scale }),
-      weights: options.weights ?? options.show === "weights", scores: options.scores ?? options.show === "scores",
+      weights: options.weights ?? options.show === "weights",
+      scores: options.scores ?? options.show === "scores",
       logSumExp: options.logSumExp ?? options.show === "log-sum-exp",
     };
     const { output, weights, scores, logSumExp } = lab.attention(call);
-    const results: Record<string, Tensor> = { output, ...(weights ? { weights } : {}), ...(scores ? { scores } : {}), ...(logSumExp ? { logSumExp } : {}) };
+    const results: Record<string, Tensor> = {
+      output,
+      ...(weights ? { weights } : {}),
+      ...(scores ? { scores } : {}),
+      ...(logSumExp ? { logSumExp } : {}),
+    };
     const shown = options.show === "log-sum-exp" ? "logSumExp" : options.show;
-    const axes = { output: ["head", "query", "lane"], weights: ["head", "query", "key"], scores: ["head", "query", "key"], logSumExp: ["head", "query"] }[shown];
-    return { op: "attention", position, call: { mask, ...(options.scale === undefined ? {} : { scale: options.scale }) }, results, shown, axes };
+    const axes = {
+      output: ["head", "query", "lane"],
+      weights: ["head", "query", "key"],
+      scores: ["head", "query", "key"],
+      logSumExp: ["head", "query"],
+    }[shown];
+    return {
+      op: "attention",
+      position,
+      call: { mask, ...(options.scale === undefined ? {} : { scale: options.scale }) },
+      results,
+      shown,
+      axes,
+    };
   });
 }
 
 function attentionInputs(options: AttentionSizes, inputs: Inputs): { query: Tensor; key: Tensor; value: Tensor } {
-  const query = inputs.tensor("query", ["heads", "query length", "head dim"], [options.heads, options.queryLength, options.headDim], [2, 8, 16], ["--heads", "--query-length", "--head-dim"]);
+  const query = inputs.tensor(
+    "query",
+    ["heads", "query length", "head dim"],
+    [options.heads, options.queryLength, options.headDim],
+    [2, 8, 16],
+    ["--heads", "--query-length", "--head-dim"],
+  );
   const [heads, length, width] = query.shape as [number, number, number];
-  const key = inputs.tensor("key", ["key/value heads", "key length", "head dim"], [options.keyValueHeads, options.keyLength, options.headDim], [heads, length, width], ["--key-value-heads", "--key-length", "--head-dim"]);
-  const value = inputs.tensor("value", ["key/value heads", "key length", "value dim"], [options.keyValueHeads, options.keyLength, options.valueDim], [key.shape[0]!, key.shape[1]!, key.shape[2]!], ["--key-value-heads", "--key-length", "--value-dim"]);
+  const key = inputs.tensor(
+    "key",
+    ["key/value heads", "key length", "head dim"],
+    [options.keyValueHeads, options.keyLength, options.headDim],
+    [heads, length, width],
+    ["--key-value-heads", "--key-length", "--head-dim"],
+  );
+  const value = inputs.tensor(
+    "value",
+    ["key/value heads", "key length", "value dim"],
+    [options.keyValueHeads, options.keyLength, options.valueDim],
+    [key.shape[0]!, key.shape[1]!, key.shape[2]!],
+    ["--key-value-heads", "--key-length", "--value-dim"],
+  );
   return { query, key, value };
 }

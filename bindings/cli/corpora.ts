@@ -7,9 +7,16 @@ import type { CompleteExperiment } from "../js/types.js";
 import { Refusal } from "./failure.js";
 import { isFile, readBytes } from "./files.js";
 
-interface BuiltIn { id: string; file: string }
+interface BuiltIn {
+  id: string;
+  file: string;
+}
 
-export interface CorpusText { name: string; bytes: Uint8Array; /** the file it came from; undefined for built-in ones */ file?: string }
+export interface CorpusText {
+  name: string;
+  bytes: Uint8Array;
+  /** the file it came from; undefined for built-in ones */ file?: string;
+}
 
 /** In the package beside the commands; in a working tree where the page has them. */
 const folders = ["../corpora/", "../../web/public/corpora/"].map((path) => new URL(path, import.meta.url));
@@ -46,7 +53,9 @@ export function corpusOf(experiment: CompleteExperiment, beside: string | null):
   for (const path of [...(beside === null ? [] : [join(beside, name)]), name]) {
     if (isFile(path)) return { name, bytes: readBytes(path), file: path };
   }
-  throw new Refusal(`task.corpus: there is no file ${name}${beside === null ? "" : ` beside the experiment`}, and ${builtInNames()}; --corpus FILE gives it`);
+  throw new Refusal(
+    `task.corpus: there is no file ${name}${beside === null ? "" : ` beside the experiment`}, and ${builtInNames()}; --corpus FILE gives it`,
+  );
 }
 
 /** The folder of an experiment file; null for standard input and the built-in experiment. */
@@ -62,5 +71,7 @@ function builtInText(name: string): CorpusText | null {
 
 function builtInNames(): string {
   const { list } = builtIn();
-  return list.length ? `the built-in texts are ${list.map(({ id }) => id).join(", ")}` : "there are no built-in texts in this installation";
+  return list.length
+    ? `the built-in texts are ${list.map(({ id }) => id).join(", ")}`
+    : "there are no built-in texts in this installation";
 }

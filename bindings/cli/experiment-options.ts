@@ -30,9 +30,23 @@ export interface ExperimentOptionValues {
 
 /** Which field of the experiment an option replaces; also the way back from an error's argument to the option. */
 const optionFields: Record<Exclude<keyof ExperimentOptionValues, "set">, string> = {
-  encodings: "encodings", task: "task", corpus: "task.corpus", unit: "task.unit", length: "training.length", test: "test.lengths",
-  steps: "training.steps", tokens: "training.tokens", seeds: "seeds", dim: "model.dim", heads: "model.heads", layers: "model.layers",
-  feedForward: "model.feedForward", batch: "training.batch", learningRate: "training.learningRate", windows: "test.windows", atTest: "atTest",
+  encodings: "encodings",
+  task: "task",
+  corpus: "task.corpus",
+  unit: "task.unit",
+  length: "training.length",
+  test: "test.lengths",
+  steps: "training.steps",
+  tokens: "training.tokens",
+  seeds: "seeds",
+  dim: "model.dim",
+  heads: "model.heads",
+  layers: "model.layers",
+  feedForward: "model.feedForward",
+  batch: "training.batch",
+  learningRate: "training.learningRate",
+  windows: "test.windows",
+  atTest: "atTest",
 };
 
 export function optionName(key: string): string {
@@ -41,10 +55,15 @@ export function optionName(key: string): string {
 
 /** The options among `values` that change the experiment, by name. */
 export function changingOptions(values: ExperimentOptionValues): string[] {
-  return [...Object.keys(optionFields), "set"].filter((key) => values[key as keyof ExperimentOptionValues] !== undefined).map(optionName);
+  return [...Object.keys(optionFields), "set"]
+    .filter((key) => values[key as keyof ExperimentOptionValues] !== undefined)
+    .map(optionName);
 }
 
-export interface Overridden { experiment: Experiment; notices: string[] }
+export interface Overridden {
+  experiment: Experiment;
+  notices: string[];
+}
 
 export function overrideExperiment(base: Experiment, values: ExperimentOptionValues): Overridden {
   const experiment = structuredClone(base);
@@ -52,22 +71,34 @@ export function overrideExperiment(base: Experiment, values: ExperimentOptionVal
   const training = (experiment.training = { ...experiment.training });
   const model = (experiment.model = { ...experiment.model });
   const test = (experiment.test = { ...experiment.test });
-  if (values.task !== undefined) experiment.task = (typeof values.task === "string" ? { type: values.task } : values.task) as Task;
+  if (values.task !== undefined)
+    experiment.task = (typeof values.task === "string" ? { type: values.task } : values.task) as Task;
   if (values.corpus !== undefined || values.unit !== undefined) {
     // Only text has a corpus; another task together with one is a contradiction that the package words.
     const task = experiment.task ?? { type: "text" };
-    const kept = Object.fromEntries(Object.entries(task).filter(([name]) => name !== "text" && name !== "corpus" || values.corpus === undefined));
-    experiment.task = { ...kept, ...(values.corpus === undefined ? {} : { corpus: values.corpus }), ...(values.unit === undefined ? {} : { unit: values.unit }) } as Task;
+    const kept = Object.fromEntries(
+      Object.entries(task).filter(([name]) => (name !== "text" && name !== "corpus") || values.corpus === undefined),
+    );
+    experiment.task = {
+      ...kept,
+      ...(values.corpus === undefined ? {} : { corpus: values.corpus }),
+      ...(values.unit === undefined ? {} : { unit: values.unit }),
+    } as Task;
   }
   if (values.encodings !== undefined) {
-    experiment.encodings = values.encodings.map((encoding) => (typeof encoding === "string" ? { type: encoding } : encoding) as Encoding);
+    experiment.encodings = values.encodings.map(
+      (encoding) => (typeof encoding === "string" ? { type: encoding } : encoding) as Encoding,
+    );
     // The numbers in "of" were those of other encodings.
     if (experiment.atTest?.length && values.atTest === undefined) {
       experiment.atTest = [];
-      notices.push("--encodings replaces the list that the experiment's atTest entries refer to: they are left out (--at-test gives new ones)");
+      notices.push(
+        "--encodings replaces the list that the experiment's atTest entries refer to: they are left out (--at-test gives new ones)",
+      );
     }
   }
-  if (values.atTest !== undefined) experiment.atTest = (Array.isArray(values.atTest) ? values.atTest : [values.atTest]) as AtTest[];
+  if (values.atTest !== undefined)
+    experiment.atTest = (Array.isArray(values.atTest) ? values.atTest : [values.atTest]) as AtTest[];
   if (values.length !== undefined) training.length = values.length;
   if (values.batch !== undefined) training.batch = values.batch;
   if (values.learningRate !== undefined) training.learningRate = values.learningRate;
@@ -79,12 +110,14 @@ export function overrideExperiment(base: Experiment, values: ExperimentOptionVal
     training.tokens = values.tokens;
     if (values.steps === undefined) delete training.steps;
   }
-  for (const name of ["dim", "heads", "layers", "feedForward"] as const) if (values[name] !== undefined) model[name] = values[name];
+  for (const name of ["dim", "heads", "layers", "feedForward"] as const)
+    if (values[name] !== undefined) model[name] = values[name];
   if (values.test !== undefined) test.lengths = values.test;
   if (values.windows !== undefined) test.windows = values.windows;
   if (values.seeds !== undefined) experiment.seeds = values.seeds;
   for (const { path, value } of values.set ?? []) setField(experiment, path, value, "--set");
-  for (const name of ["training", "model", "test"] as const) if (Object.keys(experiment[name]!).length === 0) delete experiment[name];
+  for (const name of ["training", "model", "test"] as const)
+    if (Object.keys(experiment[name]!).length === 0) delete experiment[name];
   return { experiment, notices };
 }
 
@@ -93,7 +126,8 @@ export function experimentProblem(error: unknown, values: ExperimentOptionValues
   const message = error instanceof Error ? error.message : String(error);
   if (!isPosLabError(error) || !error.argument) return message;
   const argument = error.argument;
-  const covers = (field: string): boolean => argument === field || argument.startsWith(`${field}.`) || argument.startsWith(`${field}[`);
+  const covers = (field: string): boolean =>
+    argument === field || argument.startsWith(`${field}.`) || argument.startsWith(`${field}[`);
   const set = values.set?.find(({ path }) => covers(path));
   if (set) return `option '--set': ${message}`;
   const key = Object.keys(optionFields).find((name) => {

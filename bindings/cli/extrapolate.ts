@@ -5,9 +5,21 @@ import { dirname, join } from "node:path";
 import { completeExperiment, encodingLabel } from "../js/experiment.js";
 import { loadPosLab } from "../js/index.js";
 import { runExperiment } from "../js/run.js";
-import type { CompleteExperiment, Experiment, ExperimentResult, ExperimentState, RunProgress, RunResult } from "../js/types.js";
+import type {
+  CompleteExperiment,
+  Experiment,
+  ExperimentResult,
+  ExperimentState,
+  RunProgress,
+  RunResult,
+} from "../js/types.js";
 import { corpusFromOption, corpusOf, folderOf, type CorpusText } from "./corpora.js";
-import { changingOptions, experimentProblem, type ExperimentOptionValues, overrideExperiment } from "./experiment-options.js";
+import {
+  changingOptions,
+  experimentProblem,
+  type ExperimentOptionValues,
+  overrideExperiment,
+} from "./experiment-options.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { checkWritable, exists, isFile, makeFolder, readJson, writeWhole } from "./files.js";
 import { listenForInterruption } from "./interruption.js";
@@ -39,7 +51,8 @@ interface Plan {
 
 export async function extrapolate(file: string | undefined, options: ExtrapolateOptions): Promise<number> {
   const plan = options.resume === undefined ? planNew(file, options) : planResumed(file, options.resume, options);
-  for (const name of ["out", "csv", "svg"] as const) if (options[name] !== undefined) checkWritable(options[name], `--${name}`);
+  for (const name of ["out", "csv", "svg"] as const)
+    if (options[name] !== undefined) checkWritable(options[name], `--${name}`);
   if (options.save !== undefined) makeFolder(options.save, "--save");
   const label = (progress: RunProgress): string => {
     const name = encodingLabel(plan.experiment.encodings[progress.encoding]!);
@@ -56,7 +69,10 @@ function planNew(file: string | undefined, options: ExtrapolateOptions): Plan {
     // Something that is no object at all is refused in the package's words, before options are laid over it.
     if (typeof base !== "object" || base === null || Array.isArray(base)) completeExperiment(base ?? "null");
     const given = options.corpus === undefined ? null : corpusFromOption(options.corpus);
-    const { experiment: overridden, notices } = overrideExperiment(base as Experiment, given ? { ...options, corpus: given.name } : options);
+    const { experiment: overridden, notices } = overrideExperiment(
+      base as Experiment,
+      given ? { ...options, corpus: given.name } : options,
+    );
     const experiment = completeExperiment(overridden);
     return { experiment, corpus: given ?? corpusOf(experiment, folderOf(file)), resumed: null, notices };
   } catch (error) {
@@ -65,15 +81,21 @@ function planNew(file: string | undefined, options: ExtrapolateOptions): Plan {
 }
 
 function planResumed(file: string | undefined, resume: string, options: ExtrapolateOptions): Plan {
-  if (file !== undefined) throw new Refusal(`option '--resume': the experiment comes from ${resume}; ${file} cannot be given too`);
+  if (file !== undefined)
+    throw new Refusal(`option '--resume': the experiment comes from ${resume}; ${file} cannot be given too`);
   const changing = changingOptions(options).filter((name) => name !== "--corpus");
-  if (changing.length > 0) throw new Refusal(`option '--resume': the experiment comes from ${resume}; ${changing.join(", ")} cannot change it`);
+  if (changing.length > 0)
+    throw new Refusal(
+      `option '--resume': the experiment comes from ${resume}; ${changing.join(", ")} cannot change it`,
+    );
   const resumed = readInterrupted(resume);
   const { experiment, state } = resumed;
   const notices: string[] = [];
   const all = experiment.encodings.length * experiment.seeds.length;
   const fresh = all - state.runs.length - state.unfinished.length;
-  notices.push(`resuming ${resume}: ${state.runs.length} of ${all} runs are done, ${state.unfinished.length} half-finished, ${fresh} not begun`);
+  notices.push(
+    `resuming ${resume}: ${state.runs.length} of ${all} runs are done, ${state.unfinished.length} half-finished, ${fresh} not begun`,
+  );
   return { experiment, corpus: resumedCorpus(resumed, resume, options, state.runs.length === all), resumed, notices };
 }
 
@@ -81,20 +103,31 @@ function planResumed(file: string | undefined, resume: string, options: Extrapol
  * The same text as before, or none at all: with another one the numbers would mean nothing. Finished experiments need none (it
  * only adds lines to the chart).
  */
-function resumedCorpus({ experiment, corpus: mark }: Resumed, resume: string, options: ExtrapolateOptions, isFinished: boolean): CorpusText | null {
+function resumedCorpus(
+  { experiment, corpus: mark }: Resumed,
+  resume: string,
+  options: ExtrapolateOptions,
+  isFinished: boolean,
+): CorpusText | null {
   const { task } = experiment;
   const remembered = mark ? corpusPath(mark, resume) : null;
   let found: CorpusText | null;
   try {
     if (options.corpus !== undefined) found = corpusFromOption(options.corpus);
-    else found = remembered !== null && isFile(remembered) ? corpusFromOption(remembered) : corpusOf(experiment, dirname(resume));
+    else
+      found =
+        remembered !== null && isFile(remembered)
+          ? corpusFromOption(remembered)
+          : corpusOf(experiment, dirname(resume));
   } catch (error) {
     if (isFinished && options.corpus === undefined) return null;
     throw error;
   }
   if (found === null || task.type !== "text" || task.corpus === undefined) return null;
   if (mark && markCorpus(found.bytes, undefined, resume).sha256 !== mark.sha256) {
-    throw new Refusal(`option '--resume': the text "${task.corpus}" is not the one that was trained on; --corpus FILE gives that one`);
+    throw new Refusal(
+      `option '--resume': the text "${task.corpus}" is not the one that was trained on; --corpus FILE gives that one`,
+    );
   }
   return { ...found, name: task.corpus };
 }
@@ -104,10 +137,15 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
   const names = weightFileNames(experiment);
   const { version, variant } = (await loadPosLab()).info;
   if (resumed && (resumed.build.version !== version || resumed.build.variant !== variant)) {
-    reporter.notice(`begun with build ${resumed.build.version} ${resumed.build.variant}, resumed with ${version} ${variant}: the numbers may differ from those of one build`);
+    reporter.notice(
+      `begun with build ${resumed.build.version} ${resumed.build.variant}, resumed with ${version} ${variant}: the numbers may differ from those of one build`,
+    );
   }
   const finished: RunResult[] = [...(resumed?.state.runs ?? [])];
-  const interruption = listenForInterruption(() => reporter.notice("Stopping; what is done will be kept. (Once more: stop at once.)"));
+  const interruption = listenForInterruption(
+    () => reporter.notice("Stopping; what is done will be kept. (Once more: stop at once.)"),
+    () => reporter.stop(), // gives the terminal its cursor back
+  );
   let writeProblem: unknown;
   const keep = (result: RunResult, weights: Uint8Array): void => {
     finished.push(result);
@@ -133,7 +171,8 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
   } catch (error) {
     reporter.stop();
     const state = (error as { state?: ExperimentState }).state;
-    if (!interruption.signal.aborted || !state) throw isPosLabError(error) ? new Refusal(experimentProblem(error, options)) : error;
+    if (!interruption.signal.aborted || !state)
+      throw isPosLabError(error) ? new Refusal(experimentProblem(error, options)) : error;
     const message = await keepInterrupted(plan, state, options);
     if (writeProblem !== undefined) throw new Refusal(`${(writeProblem as Error).message}. ${message}`);
     process.stderr.write(`${message}\n`);
@@ -151,7 +190,10 @@ async function keepInterrupted(plan: Plan, state: ExperimentState, options: Extr
   const path = options.out ?? options.resume ?? freeName("poslab-interrupted");
   const mark: CorpusMark | null = corpus ? markCorpus(corpus.bytes, corpus.file, path) : (plan.resumed?.corpus ?? null);
   const result: ExperimentResult = {
-    experiment, build: await buildOf(plan), runs: state.runs, verdict: `Interrupted: ${state.runs.length} of ${all} runs are done.`,
+    experiment,
+    build: await buildOf(plan),
+    runs: state.runs,
+    verdict: `Interrupted: ${state.runs.length} of ${all} runs are done.`,
   };
   writeWhole(path, `${JSON.stringify(result, null, 2)}\n`);
   const stateFile = saveState(path, state.unfinished, mark);
@@ -169,7 +211,8 @@ async function buildOf(plan: Plan): Promise<ExperimentResult["build"]> {
 
 function resumeCommand(path: string, options: ExtrapolateOptions): string {
   const words = ["poslab", "extrapolate", "--resume", path];
-  for (const name of ["csv", "svg", "save", "workers"] as const) if (options[name] !== undefined) words.push(`--${name}`, String(options[name]));
+  for (const name of ["csv", "svg", "save", "workers"] as const)
+    if (options[name] !== undefined) words.push(`--${name}`, String(options[name]));
   if (options.json) words.push("--json");
   return words.map((word) => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }

@@ -10,14 +10,21 @@ export const exitStatus = { done: 0, failed: 1, refused: 2, interrupted: 130 } a
 
 /** An expected end: the message is for the person, complete as it is. */
 export class Refusal extends Error {
-  constructor(message: string, readonly status: number = exitStatus.refused) {
+  constructor(
+    message: string,
+    readonly status: number = exitStatus.refused,
+  ) {
     super(message);
   }
 }
 
 /** True for the errors that the package makes for its callers; by name, so that nothing has to be loaded to ask. */
 export function isPosLabError(error: unknown): error is Error & { code: string; argument?: string } {
-  return error instanceof Error && "code" in error && (error.name === "PosLabError" || error.name === "ExperimentInterrupted");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.name === "PosLabError" || error.name === "ExperimentInterrupted")
+  );
 }
 
 const fileProblems: Record<string, string> = {

@@ -94,7 +94,9 @@ export function formatOf<F extends string>(path: string, formats: readonly F[], 
   const ending = extname(path).slice(1).toLowerCase();
   const format = formats.find((name) => name === ending);
   if (!format) {
-    throw new Refusal(`option '${option}': ${path} ends in ${ending ? `.${ending}` : "nothing"}; allowed are ${formats.map((name) => `.${name}`).join(", ")}`);
+    throw new Refusal(
+      `option '${option}': ${path} ends in ${ending ? `.${ending}` : "nothing"}; allowed are ${formats.map((name) => `.${name}`).join(", ")}`,
+    );
   }
   return format;
 }

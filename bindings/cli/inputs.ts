@@ -2,15 +2,12 @@
 // The tensors that a computation needs: from a safetensors file, named as in conformance cases ("input.query", or plain
 // "query"), or normal random numbers from a seed. What was used is remembered, so that it can be saved beside the result.
 
-import { randomLcg, randomNormal, randomUniform } from "d3-random";
+import { randomLcg, randomNormal } from "d3-random";
 import type { FileTensor, TensorFile } from "../js/run-types.js";
 import { readSafetensors, type TensorToWrite } from "../js/safetensors.js";
 import type { Position, Tensor } from "../js/types.js";
 import { Refusal } from "./failure.js";
 import { readBytes } from "./files.js";
-
-export type Start = { normal: number } | { uniform: [number, number] } | { constant: number };
-export interface ParameterNeed { name: string; shape: number[]; start: Start }
 
 export class Inputs {
   /** Everything that went in, in the names of a case file. */
@@ -21,7 +18,10 @@ export class Inputs {
   readonly #path: string;
   readonly #source: () => number;
 
-  constructor(path: string | undefined, readonly seed: number) {
+  constructor(
+    path: string | undefined,
+    readonly seed: number,
+  ) {
     this.#path = path ?? "";
     this.#file = path === undefined ? null : readFile(path);
     this.#source = randomLcg(seed);
@@ -35,18 +35,28 @@ export class Inputs {
    * A tensor with the named axes. `sizes` are what the options say, undefined where they say nothing; a file's tensor
    * decides then, and must agree where they do. Without a file `defaults` fill the gaps.
    */
-  tensor(name: string, axes: readonly string[], sizes: readonly (number | undefined)[], defaults: readonly number[], options: readonly string[]): Tensor {
+  tensor(
+    name: string,
+    axes: readonly string[],
+    sizes: readonly (number | undefined)[],
+    defaults: readonly number[],
+    options: readonly string[],
+  ): Tensor {
     const found = this.#find(name);
     if (!found) {
       const shape = sizes.map((size, axis) => size ?? defaults[axis]!);
-      return this.#make(`input.${name}`, shape, { normal: 1 });
+      return this.#make(`input.${name}`, shape);
     }
     if (found.shape.length !== axes.length) {
-      throw new Refusal(`option '--input': ${this.#path}: ${name} has the shape [${found.shape.join(", ")}]; [${axes.join(", ")}] is needed`);
+      throw new Refusal(
+        `option '--input': ${this.#path}: ${name} has the shape [${found.shape.join(", ")}]; [${axes.join(", ")}] is needed`,
+      );
     }
     sizes.forEach((size, axis) => {
       if (size !== undefined && size !== found.shape[axis]) {
-        throw new Refusal(`option '${options[axis]}': ${size} was given, and ${name} in ${this.#path} has ${found.shape[axis]}`);
+        throw new Refusal(
+          `option '${options[axis]}': ${size} was given, and ${name} in ${this.#path} has ${found.shape[axis]}`,
+        );
       }
     });
     return this.#take(`input.${name}`, found);
@@ -57,46 +67,52 @@ export class Inputs {
     const found = this.#find(name);
     if (!found) return undefined;
     const numbers = Array.from(found.data as ArrayLike<number | bigint>, Number);
-    this.used.push([`input.${name}`, { data: BigInt64Array.from(numbers.map((value) => this.#whole(value, name))), shape: [numbers.length] }]);
+    this.used.push([
+      `input.${name}`,
+      { data: BigInt64Array.from(numbers.map((value) => this.#whole(value, name))), shape: [numbers.length] },
+    ]);
     return numbers;
   }
 
   #whole(value: number, name: string): bigint {
-    if (!Number.isSafeInteger(value)) throw new Refusal(`option '--input': ${this.#path}: ${name} has ${value}; whole numbers are needed`);
+    if (!Number.isSafeInteger(value))
+      throw new Refusal(`option '--input': ${this.#path}: ${name} has ${value}; whole numbers are needed`);
     return BigInt(value);
   }
 
-  /** `position` with its learnable tensors: its own, the file's, or random ones that start as they do in training. */
-  withParameters(position: Position, needs: readonly ParameterNeed[]): Position {
+  /** `position` with its learnable tensors: its own, the file's, or else those that `make` gives. */
+  withParameters(position: Position, make: () => Record<string, Tensor>): Position {
     const out: Record<string, unknown> = { ...position };
-    for (const { name, shape, start } of needs) {
-      if (out[name] !== undefined) continue;
-      const found = this.#file?.tensors.get(`position.${name}`);
-      out[name] = found ? this.#take(`position.${name}`, found) : this.#make(`position.${name}`, shape, start);
-    }
-    // Tensors that the file brings and the scheme takes if it likes (Shaw's values).
     for (const [full, tensor] of this.#file?.tensors ?? []) {
       const name = /^position\.(.+)$/.exec(full)?.[1];
       if (name !== undefined && out[name] === undefined) out[name] = this.#take(full, tensor);
+    }
+    // A file with some of an encoding's tensors has all that it is meant to have (Shaw's keys without values).
+    if (Object.keys(out).length > Object.keys(position).length) return out as unknown as Position;
+    for (const [name, tensor] of Object.entries(make())) {
+      out[name] = tensor;
+      this.used.push([`position.${name}`, tensor]);
+      this.random.push(`position.${name}`);
     }
     return out as unknown as Position;
   }
 
   #take(name: string, { data, shape }: FileTensor): Tensor {
-    const tensor = { data: data instanceof Float32Array ? data : Float32Array.from(data as ArrayLike<number | bigint>, Number), shape };
+    const tensor = {
+      data: data instanceof Float32Array ? data : Float32Array.from(data as ArrayLike<number | bigint>, Number),
+      shape,
+    };
     this.used.push([name, tensor]);
     return tensor;
   }
 
-  #make(name: string, shape: number[], start: Start): Tensor {
+  #make(name: string, shape: number[]): Tensor {
     const size = shape.reduce((product, extent) => product * extent, 1);
-    if (size > kMostRandom) throw new Refusal(`${name} [${shape.join(", ")}] would take ${size * 4} bytes; at most ${kMostRandom * 4} are made up`);
-    const draw = "constant" in start
-      ? () => start.constant
-      : "normal" in start
-        ? randomNormal.source(this.#source)(0, start.normal)
-        : randomUniform.source(this.#source)(...start.uniform);
-    const tensor = { data: Float32Array.from({ length: size }, draw), shape };
+    if (size > kMostRandom)
+      throw new Refusal(
+        `${name} [${shape.join(", ")}] would take ${size * 4} bytes; at most ${kMostRandom * 4} are made up`,
+      );
+    const tensor = { data: Float32Array.from({ length: size }, randomNormal.source(this.#source)()), shape };
     this.used.push([name, tensor]);
     this.random.push(name);
     return tensor;

@@ -12,10 +12,13 @@ export interface Interruption {
   stopListening(): void;
 }
 
-export function listenForInterruption(onFirst: () => void): Interruption {
+export function listenForInterruption(onFirst: () => void, onSecond: () => void): Interruption {
   const controller = new AbortController();
   const listener = (): void => {
-    if (controller.signal.aborted) process.exit(exitStatus.interrupted);
+    if (controller.signal.aborted) {
+      onSecond();
+      process.exit(exitStatus.interrupted);
+    }
     onFirst();
     controller.abort(new Error("interrupted"));
   };

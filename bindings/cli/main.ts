@@ -20,7 +20,9 @@ function report(error: unknown): number {
     return error instanceof Refusal ? error.status : exitStatus.refused;
   }
   // A fault of the program itself: here the trace is what a report needs.
-  process.stderr.write(`poslab: unexpected ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(
+    `poslab: unexpected ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
   return exitStatus.refused;
 }
 
@@ -35,7 +37,9 @@ const program = buildProgram(async (work) => {
 for (const command of [program, ...program.commands]) {
   command.exitOverride().configureOutput({
     outputError: (text, write) => {
-      const message = oneLine(text.replace(/^error: /, "")).replace(/\(Did you mean (.*?)\?\)$/, "(did you mean $1?)").replace(/\.$/, "");
+      const message = oneLine(text.replace(/^error: /, ""))
+        .replace(/\(Did you mean (.*?)\?\)$/, "(did you mean $1?)")
+        .replace(/\.$/, "");
       write(`poslab: ${message}; see ${command === program ? "poslab" : `poslab ${command.name()}`} --help\n`);
     },
   });

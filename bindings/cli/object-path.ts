@@ -18,7 +18,9 @@ export function setField(target: object, path: string, value: unknown, option: s
     const next = Object.hasOwn(place, name) ? place[name] : undefined;
     if (next === undefined) place[name] = {};
     else if (typeof next !== "object" || next === null) {
-      throw new Refusal(`option '${option}': ${names.slice(0, index + 1).join(".")} has no fields, it is ${JSON.stringify(next)}`);
+      throw new Refusal(
+        `option '${option}': ${names.slice(0, index + 1).join(".")} has no fields, it is ${JSON.stringify(next)}`,
+      );
     }
     place = place[name] as Record<string, unknown>;
   });

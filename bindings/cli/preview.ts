@@ -16,7 +16,8 @@ export function previewTensor(name: string, tensor: Tensor, axes: readonly strin
   const { data, shape } = tensor;
   const title = `${pc.bold(name)} [${shape.join(", ")}]  ${pc.dim(`${axes.join(" × ")}${range(data)}`)}`;
   if (data.length === 0) return title;
-  const columns = shape.at(-1)!, rows = shape.at(-2) ?? 1;
+  const columns = shape.at(-1)!,
+    rows = shape.at(-2) ?? 1;
   const panels = data.length / (rows * columns);
   const format = formatter(data);
   const blocks: string[] = [];
@@ -27,24 +28,53 @@ export function previewTensor(name: string, tensor: Tensor, axes: readonly strin
       continue;
     }
     if (shape.length > 2) blocks.push(pc.dim(`${axes[0]} ${panel}`));
-    blocks.push(matrix(data.subarray(panel * rows * columns, (panel + 1) * rows * columns), rows, columns, format, width));
+    blocks.push(
+      matrix(data.subarray(panel * rows * columns, (panel + 1) * rows * columns), rows, columns, format, width),
+    );
   }
   return [title, ...blocks].join("\n");
 }
 
-function matrix(data: Float32Array, rows: number, columns: number, format: (value: number) => string, width: number): string {
+function matrix(
+  data: Float32Array,
+  rows: number,
+  columns: number,
+  format: (value: number) => string,
+  width: number,
+): string {
   const shownRows = elide(rows, kRows, kTail);
   const visible = shownRows.filter((row) => row !== null);
   let cell = 1;
-  for (const row of visible) for (const column of elide(columns, 24, kTail)) if (column !== null) cell = Math.max(cell, format(data[row * columns + column]!).length);
+  for (const row of visible)
+    for (const column of elide(columns, 24, kTail))
+      if (column !== null) cell = Math.max(cell, format(data[row * columns + column]!).length);
   const label = String(rows - 1).length;
   const fit = Math.max(4, Math.floor((width - label) / (cell + kGap)));
   const shownColumns = elide(columns, fit, Math.min(kTail, Math.floor(fit / 3)));
-  const line = (head: string, parts: readonly string[]): string => head.padStart(label) + parts.map((part) => " ".repeat(kGap) + part.padStart(cell)).join("");
-  const text = (row: number, column: number | null): string => (column === null ? "…" : format(data[row * columns + column]!));
+  const line = (head: string, parts: readonly string[]): string =>
+    head.padStart(label) + parts.map((part) => " ".repeat(kGap) + part.padStart(cell)).join("");
+  const text = (row: number, column: number | null): string =>
+    column === null ? "…" : format(data[row * columns + column]!);
   return [
-    pc.dim(line("", shownColumns.map((column) => (column === null ? "…" : String(column))))),
-    ...shownRows.map((row) => (row === null ? pc.dim(line("…", shownColumns.map(() => "…"))) : line(String(row), shownColumns.map((column) => text(row, column))))),
+    pc.dim(
+      line(
+        "",
+        shownColumns.map((column) => (column === null ? "…" : String(column))),
+      ),
+    ),
+    ...shownRows.map((row) =>
+      row === null
+        ? pc.dim(
+            line(
+              "…",
+              shownColumns.map(() => "…"),
+            ),
+          )
+        : line(
+            String(row),
+            shownColumns.map((column) => text(row, column)),
+          ),
+    ),
   ].join("\n");
 }
 
@@ -52,18 +82,24 @@ function matrix(data: Float32Array, rows: number, columns: number, format: (valu
 function elide(count: number, most: number, tail: number): (number | null)[] {
   if (count <= most) return Array.from({ length: count }, (_, index) => index);
   const head = Math.max(1, most - tail - 1);
-  return [...Array.from({ length: head }, (_, index) => index), null, ...Array.from({ length: tail }, (_, index) => count - tail + index)];
+  return [
+    ...Array.from({ length: head }, (_, index) => index),
+    null,
+    ...Array.from({ length: tail }, (_, index) => count - tail + index),
+  ];
 }
 
 /** The same number of decimals for all, so that columns line up; exponents when magnitudes are far from 1. */
 function formatter(data: Float32Array): (value: number) => string {
-  let largest = 0, whole = true;
+  let largest = 0,
+    whole = true;
   for (const value of data) {
     if (!Number.isFinite(value)) continue;
     largest = Math.max(largest, Math.abs(value));
     whole &&= Number.isInteger(value);
   }
-  const special = (value: number): string | null => (Number.isNaN(value) ? "NaN" : Number.isFinite(value) ? null : value > 0 ? "∞" : "-∞");
+  const special = (value: number): string | null =>
+    Number.isNaN(value) ? "NaN" : Number.isFinite(value) ? null : value > 0 ? "∞" : "-∞";
   if (whole && largest < 1e6) return (value) => special(value) ?? String(value);
   if (largest >= 1e6 || largest < 1e-3) return (value) => special(value) ?? value.toExponential(kDigits - 2);
   const decimals = Math.max(0, kDigits - Math.max(0, Math.floor(Math.log10(largest))));
@@ -71,7 +107,8 @@ function formatter(data: Float32Array): (value: number) => string {
 }
 
 function range(data: Float32Array): string {
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (const value of data) {
     if (!Number.isFinite(value)) continue;
     low = Math.min(low, value);

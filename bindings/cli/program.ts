@@ -5,11 +5,21 @@ import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
 import pc from "picocolors";
 import {
-  assignment, collect, countOrList, finiteNumber, json, nameOrObject, namesOrObjects, wholeNumber, wholeNumbers,
+  assignment,
+  collect,
+  countOrList,
+  finiteNumber,
+  json,
+  nameOrObject,
+  namesOrObjects,
+  wholeNumber,
+  wholeNumbers,
 } from "./arguments.js";
 import { addPositionOptions } from "./position-options.js";
 
-export const kVersion = (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }).version;
+export const kVersion = (
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }
+).version;
 
 const exitHelp = `
 Exit status:
@@ -26,10 +36,13 @@ export function buildProgram(run: (work: () => Promise<number>) => Promise<void>
     .helpCommand("help [command]", "print help for one command")
     .configureHelp({ styleTitle: (title) => pc.bold(title), showGlobalOptions: false })
     .showHelpAfterError(false)
-    .addHelpText("after", `${exitHelp}
+    .addHelpText(
+      "after",
+      `${exitHelp}
 
 Example:
-  poslab extrapolate --encodings rope,alibi --steps 200 --out result.json --svg result.svg`);
+  poslab extrapolate --encodings rope,alibi --steps 200 --out result.json --svg result.svg`,
+    );
   addExtrapolate(program, run);
   addCheck(program, run);
   addTable(program, run);
@@ -54,10 +67,18 @@ type Run = (work: () => Promise<number>) => Promise<void>;
 function addExtrapolate(program: Command, run: Run): void {
   const command = program
     .command("extrapolate")
-    .argument("[experiment]", 'an experiment as JSON ("-" reads standard input); without it the built-in one with five encodings')
+    .argument(
+      "[experiment]",
+      'an experiment as JSON ("-" reads standard input); without it the built-in one with five encodings',
+    )
     .description("train small transformers at one length and test them at longer ones")
     .optionsGroup("Experiment (each replaces a field of the experiment):")
-    .addOption(new Option("--encodings <list>", "names or JSON scheme objects with commas between them, or a JSON array").argParser(namesOrObjects))
+    .addOption(
+      new Option(
+        "--encodings <list>",
+        "names or JSON scheme objects with commas between them, or a JSON array",
+      ).argParser(namesOrObjects),
+    )
     .addOption(new Option("--task <task>", "a task's name, or a JSON object").argParser(nameOrObject))
     .option("--corpus <file>", "train on this text (UTF-8); also the name of a built-in corpus")
     .addOption(new Option("--unit <unit>", "what a token of text is").choices(["characters", "bytes"]))
@@ -65,7 +86,12 @@ function addExtrapolate(program: Command, run: Run): void {
     .addOption(new Option("--test <lengths>", "tested lengths, with commas between them").argParser(wholeNumbers(1)))
     .addOption(new Option("--steps <n>", "training steps").argParser(wholeNumber(0)))
     .addOption(new Option("--tokens <n>", "instead of steps: tokens to train on").argParser(wholeNumber(1)))
-    .addOption(new Option("--seeds <n|list>", 'a number of seeds ("3" is 1, 2, 3) or a list of seeds ("4,8"; "7," is the one seed 7)').argParser(countOrList(1, 1000)))
+    .addOption(
+      new Option(
+        "--seeds <n|list>",
+        'a number of seeds ("3" is 1, 2, 3) or a list of seeds ("4,8"; "7," is the one seed 7)',
+      ).argParser(countOrList(1, 1000)),
+    )
     .addOption(new Option("--dim <n>", "width of the model").argParser(wholeNumber(1)))
     .addOption(new Option("--heads <n>", "heads of attention").argParser(wholeNumber(1)))
     .addOption(new Option("--layers <n>", "layers").argParser(wholeNumber(1)))
@@ -73,11 +99,24 @@ function addExtrapolate(program: Command, run: Run): void {
     .addOption(new Option("--batch <n>", "sequences a step").argParser(wholeNumber(1)))
     .addOption(new Option("--learning-rate <rate>", "peak learning rate").argParser(finiteNumber(0)))
     .addOption(new Option("--windows <n>", "windows measured at every tested length").argParser(wholeNumber(1)))
-    .addOption(new Option("--at-test <json>", 'changes at test time on trained weights, as in [{"of":0,"window":64}]').argParser(json))
-    .addOption(new Option("--set <field=value>", "any other field, as in training.warmup=50; may be repeated").argParser(collect(assignment)))
+    .addOption(
+      new Option("--at-test <json>", 'changes at test time on trained weights, as in [{"of":0,"window":64}]').argParser(
+        json,
+      ),
+    )
+    .addOption(
+      new Option("--set <field=value>", "any other field, as in training.warmup=50; may be repeated").argParser(
+        collect(assignment),
+      ),
+    )
     .optionsGroup("Running:")
-    .addOption(new Option("--workers <n>", "runs at the same time (default: one a core)").argParser(wholeNumber(1, 256)))
-    .option("--resume <result>", "go on with an interrupted experiment from its result file and the state file beside it")
+    .addOption(
+      new Option("--workers <n>", "runs at the same time (default: one a core)").argParser(wholeNumber(1, 256)),
+    )
+    .option(
+      "--resume <result>",
+      "go on with an interrupted experiment from its result file and the state file beside it",
+    )
     .optionsGroup("Output:")
     .option("--out <file>", "write the result as JSON")
     .option("--csv <file>", "write the numbers as CSV")
@@ -86,17 +125,22 @@ function addExtrapolate(program: Command, run: Run): void {
     .option("--json", "print the result as JSON on standard output, and nothing else there")
     .option("--quiet", "no progress and no notices");
   command
-    .addHelpText("after", `
+    .addHelpText(
+      "after",
+      `
 Ctrl-C keeps what is done: the result so far and, beside it, a file NAME.state.safetensors with the half-finished runs.
 Resumed, they end with the same numbers as if they had never been interrupted.
 ${example(
-    "poslab extrapolate",
-    "poslab extrapolate --seeds 3 --out result.json --svg chart.svg",
-    'poslab extrapolate --encodings \'rope,alibi,{"type":"t5","maxDistance":64}\' --corpus book.txt --steps 500',
-    "poslab extrapolate --resume result.json",
-  )}
-${exitHelp.replace("a case of check, a run of extrapolate", "a run diverged, or its worker died")}`)
-    .action((experiment: string | undefined, options) => run(async () => (await import("./extrapolate.js")).extrapolate(experiment, options)));
+  "poslab extrapolate",
+  "poslab extrapolate --seeds 3 --out result.json --svg chart.svg",
+  'poslab extrapolate --encodings \'rope,alibi,{"type":"t5","maxDistance":64}\' --corpus book.txt --steps 500',
+  "poslab extrapolate --resume result.json",
+)}
+${exitHelp.replace("a case of check, a run of extrapolate", "a run diverged, or its worker died")}`,
+    )
+    .action((experiment: string | undefined, options) =>
+      run(async () => (await import("./extrapolate.js")).extrapolate(experiment, options)),
+    );
 }
 
 function addCheck(program: Command, run: Run): void {
@@ -105,12 +149,15 @@ function addCheck(program: Command, run: Run): void {
     .argument("<path...>", "case files, or folders whose *.safetensors are cases")
     .description("run conformance cases (safetensors files with inputs and expected results) and count them")
     .option("--json", "print one JSON object a case, and nothing else")
-    .addHelpText("after", `${example("poslab check tests/cases", "poslab check mine.safetensors --json")}
+    .addHelpText(
+      "after",
+      `${example("poslab check tests/cases", "poslab check mine.safetensors --json")}
 
 Exit status:
   0    every case passed
   1    a case failed
-  2    a file is not a case, or cannot be read`)
+  2    a file is not a case, or cannot be read`,
+    )
     .action((paths: string[], options) => run(async () => (await import("./check.js")).check(paths, options)));
 }
 
@@ -121,14 +168,19 @@ function addComputed(command: Command, defaultPosition: string): Command {
   return addPositionOptions(command, defaultPosition)
     .optionsGroup("Inputs:")
     .option("--input <file>", "take tensors from a safetensors file, named as in a conformance case")
-    .addOption(new Option("--seed <n>", "seed of the random numbers that stand in for tensors not given").argParser(wholeNumber(0, 2 ** 31 - 1)).default(1))
+    .addOption(
+      new Option("--seed <n>", "seed of the random numbers that stand in for tensors not given")
+        .argParser(wholeNumber(0, 2 ** 31 - 1))
+        .default(1),
+    )
     .optionsGroup("Output:")
     .addOption(new Option("--out <file>", outputHelp).argParser(collect((text) => text)))
     .option("--json", "print JSON instead of a preview");
 }
 
 function addTable(program: Command, run: Run): void {
-  const command = program.command("table")
+  const command = program
+    .command("table")
     .description("the vectors that an encoding adds to tokens (sinusoidal, learned): [length, dim]")
     .optionsGroup("Sizes:")
     .addOption(new Option("--length <n>", "positions").argParser(wholeNumber(0)).default(16))
@@ -140,19 +192,27 @@ function addTable(program: Command, run: Run): void {
 }
 
 function addBias(program: Command, run: Run): void {
-  const command = program.command("bias")
+  const command = program
+    .command("bias")
     .description("what an encoding adds to the logits by position alone (ALiBi, T5, KERPLE): [heads, queries, keys]")
     .optionsGroup("Sizes:")
     .addOption(new Option("--heads <n>", "heads").argParser(wholeNumber(1)).default(4))
     .addOption(new Option("--query-length <n>", "queries").argParser(wholeNumber(0)).default(8))
     .addOption(new Option("--key-length <n>", "keys (default: as many as queries)").argParser(wholeNumber(0)));
   addComputed(command, "alibi")
-    .addHelpText("after", example("poslab bias --position alibi --heads 12 --query-length 8", "poslab bias --position t5 --max-distance 64 --query-length 128 --out bias.svg"))
+    .addHelpText(
+      "after",
+      example(
+        "poslab bias --position alibi --heads 12 --query-length 8",
+        "poslab bias --position t5 --max-distance 64 --query-length 128 --out bias.svg",
+      ),
+    )
     .action((options) => run(async () => (await import("./compute.js")).computeBias(options)));
 }
 
 function addRotate(program: Command, run: Run): void {
-  const command = program.command("rotate")
+  const command = program
+    .command("rotate")
     .description("queries or keys turned by their positions (RoPE and its scalings, xPos): [heads, length, head dim]")
     .optionsGroup("Sizes:")
     .addOption(new Option("--heads <n>", "heads (default: 1)").argParser(wholeNumber(1)))
@@ -160,31 +220,64 @@ function addRotate(program: Command, run: Run): void {
     .addOption(new Option("--head-dim <n>", "width of a head (default: 16)").argParser(wholeNumber(1)))
     .addOption(new Option("--positions <list>", "position ids (default: 0, 1, 2, ...)").argParser(wholeNumbers(0)));
   addComputed(command, "rope")
-    .addHelpText("after", example("poslab rotate --position rope --theta 500000 --positions 0,1,1000", "poslab rotate --position rope --scaling yarn --factor 4 --original-length 4096 --input x.safetensors --out turned.safetensors"))
+    .addHelpText(
+      "after",
+      example(
+        "poslab rotate --position rope --theta 500000 --positions 0,1,1000",
+        "poslab rotate --position rope --scaling yarn --factor 4 --original-length 4096 --input x.safetensors --out turned.safetensors",
+      ),
+    )
     .action((options) => run(async () => (await import("./compute.js")).computeRotate(options)));
 }
 
 function addAttention(program: Command, run: Run): void {
-  const command = program.command("attention")
+  const command = program
+    .command("attention")
     .description("attention with an encoding: output, and when asked for weights, scores and log-sum-exp")
     .optionsGroup("Sizes:")
     .addOption(new Option("--heads <n>", "query heads (default: 2)").argParser(wholeNumber(1)))
-    .addOption(new Option("--key-value-heads <n>", "key and value heads; divides heads (default: as many)").argParser(wholeNumber(1)))
+    .addOption(
+      new Option("--key-value-heads <n>", "key and value heads; divides heads (default: as many)").argParser(
+        wholeNumber(1),
+      ),
+    )
     .addOption(new Option("--query-length <n>", "queries (default: 8)").argParser(wholeNumber(0)))
     .addOption(new Option("--key-length <n>", "keys (default: as many as queries)").argParser(wholeNumber(0)))
     .addOption(new Option("--head-dim <n>", "width of a query and key head (default: 16)").argParser(wholeNumber(1)))
     .addOption(new Option("--value-dim <n>", "width of a value head (default: the head dim)").argParser(wholeNumber(1)))
     .optionsGroup("Mask:")
     .option("--causal", "a query sees no later key")
-    .addOption(new Option("--alignment <name>", "where the causal diagonal ends when there are more keys than queries").choices(["bottom-right", "top-left"]))
-    .addOption(new Option("--window <n>", "a query sees itself and n - 1 keys before it (needs --causal)").argParser(wholeNumber(1)))
-    .addOption(new Option("--scale <number>", "factor of the logits (default: 1 / sqrt(head dim); T5 uses 1)").argParser(finiteNumber()))
-    .addOption(new Option("--show <name>", "what is printed and drawn").choices(["output", "weights", "scores", "log-sum-exp"]).default("output"))
+    .addOption(
+      new Option("--alignment <name>", "where the causal diagonal ends when there are more keys than queries").choices([
+        "bottom-right",
+        "top-left",
+      ]),
+    )
+    .addOption(
+      new Option("--window <n>", "a query sees itself and n - 1 keys before it (needs --causal)").argParser(
+        wholeNumber(1),
+      ),
+    )
+    .addOption(
+      new Option("--scale <number>", "factor of the logits (default: 1 / sqrt(head dim); T5 uses 1)").argParser(
+        finiteNumber(),
+      ),
+    )
+    .addOption(
+      new Option("--show <name>", "what is printed and drawn")
+        .choices(["output", "weights", "scores", "log-sum-exp"])
+        .default("output"),
+    )
     .option("--weights", "also compute the weights")
     .option("--scores", "also compute the scores before the softmax")
     .option("--log-sum-exp", "also compute the log-sum-exp of every row");
   addComputed(command, "rope")
-    .addHelpText("after", example("poslab attention --position alibi --causal --show weights --out weights.svg", "poslab attention --position rope --input qkv.safetensors --causal --out attention.json"))
+    .addHelpText(
+      "after",
+      example(
+        "poslab attention --position alibi --causal --show weights --out weights.svg",
+        "poslab attention --position rope --input qkv.safetensors --causal --out attention.json",
+      ),
+    )
     .action((options) => run(async () => (await import("./compute.js")).computeAttention(options)));
 }
-

@@ -32,7 +32,12 @@ class Bars implements ProgressReporter {
     this.#multi = new cliProgress.MultiBar(
       {
         format: `{label} ${pc.cyan("{bar}")} {percentage}%  {detail}`,
-        barsize: 24, autopadding: true, hideCursor: true, stream: process.stderr, fps: 10, emptyOnZero: true,
+        barsize: 24,
+        autopadding: true,
+        hideCursor: true,
+        stream: process.stderr,
+        fps: 10,
+        emptyOnZero: true,
         // Ctrl-C is not the end here: the experiment is saved first, then the bars are stopped.
         gracefulExit: false,
       },
@@ -79,7 +84,9 @@ class Lines implements ProgressReporter {
     const mark = `${progress.phase} ${Math.floor(progress.fraction * kTenths)}`;
     if (this.#said.get(key) === mark) return;
     this.#said.set(key, mark);
-    this.notice(`${this.#label(progress)}: ${String(Math.floor(progress.fraction * 100)).padStart(3)} %  ${detail(progress)}`);
+    this.notice(
+      `${this.#label(progress)}: ${String(Math.floor(progress.fraction * 100)).padStart(3)} %  ${detail(progress)}`,
+    );
   }
 
   notice(text: string): void {
@@ -91,14 +98,19 @@ class Lines implements ProgressReporter {
 
 function detail(progress: RunProgress): string {
   switch (progress.phase) {
-    case "waiting": return "waiting";
-    case "measuring": return "measuring";
-    case "done": return "done";
-    case "failed": return `failed: ${progress.error ?? "unknown"}`;
+    case "waiting":
+      return "waiting";
+    case "measuring":
+      return "measuring";
+    case "done":
+      return "done";
+    case "failed":
+      return `failed: ${progress.error ?? "unknown"}`;
     case "training": {
       const parts = [`step ${progress.step}/${progress.steps}`];
       if (progress.loss !== null) parts.push(`loss ${progress.loss.toFixed(3)}`);
-      if (progress.stepsPerSecond > 0) parts.push(`${progress.stepsPerSecond.toFixed(progress.stepsPerSecond < 10 ? 1 : 0)} steps/s`);
+      if (progress.stepsPerSecond > 0)
+        parts.push(`${progress.stepsPerSecond.toFixed(progress.stepsPerSecond < 10 ? 1 : 0)} steps/s`);
       if (progress.secondsLeft !== null) parts.push(`${duration(progress.secondsLeft)} left`);
       return parts.join(", ");
     }

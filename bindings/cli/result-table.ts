@@ -23,9 +23,12 @@ export function resultTable(result: ExperimentResult, width: number): string {
     if (cell.seeds < seeds) parts.push(`(${cell.seeds} of ${seeds})`);
     return parts.join(join);
   };
-  const cells = (broken: boolean): string[][] => summary.rows.map((row) => row.cells.map((cell) => text(row, cell, broken)));
+  const cells = (broken: boolean): string[][] =>
+    summary.rows.map((row) => row.cells.map((cell) => text(row, cell, broken)));
   const labels = summary.rows.map((row) => (row.atTest === null ? row.label : `– ${row.label}`));
-  const heads = summary.lengths.map((length) => (length === result.experiment.training.length ? `L = ${length}` : String(length)));
+  const heads = summary.lengths.map((length) =>
+    length === result.experiment.training.length ? `L = ${length}` : String(length),
+  );
   const whole = layOut(labels, heads, cells(false));
   const blocks = whole.total <= width ? whole.blocks(Infinity) : layOut(labels, heads, cells(true)).blocks(width);
   const unit = accuracy ? "accuracy in % on the last places" : "nats per character on the last places";
@@ -33,20 +36,32 @@ export function resultTable(result: ExperimentResult, width: number): string {
   return [`${unit}${over}, by tested length:`, blocks.join("\n\n"), ...footnotes(summary.rows)].join("\n");
 }
 
-interface Layout { total: number; blocks(width: number): string[] }
+interface Layout {
+  total: number;
+  blocks(width: number): string[];
+}
 
 function layOut(labels: readonly string[], heads: readonly string[], cells: readonly string[][]): Layout {
   const lineLength = (text: string): number => Math.max(...text.split("\n").map((line) => [...line].length));
   const labelWidth = Math.max(8, ...labels.map(lineLength)) + 2;
-  const widths = heads.map((head, column) => Math.max(lineLength(head), ...cells.map((row) => lineLength(row[column]!))) + 2);
+  const widths = heads.map(
+    (head, column) => Math.max(lineLength(head), ...cells.map((row) => lineLength(row[column]!))) + 2,
+  );
   return {
     total: labelWidth + widths.reduce((sum, column) => sum + column, 0),
     blocks(width) {
       const blocks: string[] = [];
-      for (let from = 0; from < heads.length; ) {
-        let to = from, used = labelWidth;
+      for (let from = 0; from < heads.length;) {
+        let to = from,
+          used = labelWidth;
         while (to < heads.length && (to === from || used + widths[to]! <= width)) used += widths[to++]!;
-        blocks.push(draw(labels, heads.slice(from, to), cells.map((row) => row.slice(from, to))));
+        blocks.push(
+          draw(
+            labels,
+            heads.slice(from, to),
+            cells.map((row) => row.slice(from, to)),
+          ),
+        );
         from = to;
       }
       return blocks;
@@ -55,7 +70,10 @@ function layOut(labels: readonly string[], heads: readonly string[], cells: read
 }
 
 function draw(labels: readonly string[], heads: readonly string[], cells: readonly string[][]): string {
-  const rows = labels.map((label, row) => [label, ...cells[row]!.map((cell) => (/^not\s/.test(cell) ? pc.dim(cell) : cell))]);
+  const rows = labels.map((label, row) => [
+    label,
+    ...cells[row]!.map((cell) => (/^not\s/.test(cell) ? pc.dim(cell) : cell)),
+  ]);
   return borderless(["", ...heads], rows, ["left", ...heads.map(() => "right" as const)]);
 }
 
@@ -63,7 +81,8 @@ function draw(labels: readonly string[], heads: readonly string[], cells: readon
 function footnotes(rows: readonly SummaryRow[]): string[] {
   return rows.flatMap((row) => {
     const reasons = new Map<string, number[]>();
-    for (const { reason, length } of row.cells) if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), length]);
+    for (const { reason, length } of row.cells)
+      if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), length]);
     const first = [...reasons][0];
     return [
       ...row.stopped.map((stopped) => pc.yellow(`${row.label}, ${stopped}`)),

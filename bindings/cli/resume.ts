@@ -13,7 +13,10 @@ const length = v.looseObject({ length: v.number(), loss: v.nullable(v.number()),
 const run = v.looseObject({
   encoding: v.pipe(v.number(), v.integer(), v.minValue(0)),
   seed: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  parameters: v.number(), steps: v.number(), seconds: v.number(), tokensPerSecond: v.number(),
+  parameters: v.number(),
+  steps: v.number(),
+  seconds: v.number(),
+  tokensPerSecond: v.number(),
   training: v.array(v.tuple([v.number(), v.nullable(v.number())])),
   byLength: v.array(length),
   byPosition: v.looseObject({ binWidth: v.number(), loss: v.array(v.nullable(v.number())) }),
@@ -37,7 +40,9 @@ export function readInterrupted(path: string): Resumed {
   if (!parsed.success) {
     const [issue] = parsed.issues;
     const where = v.getDotPath(issue);
-    throw new Refusal(`option '--resume': ${path} is not a result of poslab extrapolate: ${where ? `${where}: ` : ""}${issue.message}`);
+    throw new Refusal(
+      `option '--resume': ${path} is not a result of poslab extrapolate: ${where ? `${where}: ` : ""}${issue.message}`,
+    );
   }
   let experiment: CompleteExperiment;
   try {
@@ -45,16 +50,21 @@ export function readInterrupted(path: string): Resumed {
   } catch (error) {
     throw isPosLabError(error) ? new Refusal(`option '--resume': ${path}: ${error.message}`) : error;
   }
-  const runs = parsed.output.runs as unknown as RunResult[];
+  // A run that was stopped (it diverged, its worker died) gets another chance.
+  const runs = (parsed.output.runs as unknown as RunResult[]).filter(({ stopped }) => !stopped);
   const { unfinished, corpus } = loadState(path);
   for (const { encoding, seed } of [...runs, ...unfinished]) {
     if (encoding >= experiment.encodings.length || !experiment.seeds.includes(seed)) {
-      throw new Refusal(`option '--resume': ${path} has a run of encoding ${encoding} with seed ${seed}, which its experiment does not have`);
+      throw new Refusal(
+        `option '--resume': ${path} has a run of encoding ${encoding} with seed ${seed}, which its experiment does not have`,
+      );
     }
   }
   const finished = new Set(runs.map(({ encoding, seed }) => `${encoding}.${seed}`));
   return {
-    experiment, build: parsed.output.build, corpus,
+    experiment,
+    build: parsed.output.build,
+    corpus,
     state: { runs, unfinished: unfinished.filter(({ encoding, seed }) => !finished.has(`${encoding}.${seed}`)) },
   };
 }

@@ -13,8 +13,14 @@ import { isFile, readBytes, removeIfThere, writeWhole } from "./files.js";
 type Unfinished = ExperimentState["unfinished"];
 
 /** The text that the runs were trained on, so that they cannot go on with another one. */
-export interface CorpusMark { sha256: string; /** where it was, relative to the state file */ path?: string }
-export interface SavedState { unfinished: Unfinished; corpus: CorpusMark | null }
+export interface CorpusMark {
+  sha256: string;
+  /** where it was, relative to the state file */ path?: string;
+}
+export interface SavedState {
+  unfinished: Unfinished;
+  corpus: CorpusMark | null;
+}
 
 const kFormat = "poslab-state-1";
 const kWritten = new Set(["F64", "F32", "I64", "U8"]);
@@ -54,7 +60,8 @@ export function saveState(resultPath: string, unfinished: Unfinished, corpus: Co
 
 /** A state has to come back bit for bit, so a type that the writer would change is refused here. */
 function keepType(name: string, { dtype, shape, data }: FileTensor): TensorToWrite {
-  if (!kWritten.has(dtype)) throw new Error(`the state has the tensor ${name} of type ${dtype}, which is not kept exactly`);
+  if (!kWritten.has(dtype))
+    throw new Error(`the state has the tensor ${name} of type ${dtype}, which is not kept exactly`);
   return { data, shape, dtype: dtype as NonNullable<TensorToWrite["dtype"]> };
 }
 
@@ -70,7 +77,10 @@ export function loadState(resultPath: string): SavedState {
     throw error instanceof Refusal ? error : refuse((error as Error).message);
   }
   if (file.metadata.get("format") !== kFormat) throw refuse(`its metadata does not say "format": "${kFormat}"`);
-  const runs = new Map<string, { encoding: number; seed: number; tensors: [string, TensorToWrite][]; metadata: Record<string, string> }>();
+  const runs = new Map<
+    string,
+    { encoding: number; seed: number; tensors: [string, TensorToWrite][]; metadata: Record<string, string> }
+  >();
   const runOf = (name: string): { run: NonNullable<ReturnType<typeof runs.get>>; name: string } => {
     const parts = /^run\.(\d{1,9})\.(\d{1,16})\.(.+)$/s.exec(name);
     if (!parts) throw refuse(`${JSON.stringify(name)} belongs to no run`);
@@ -89,7 +99,11 @@ export function loadState(resultPath: string): SavedState {
     run.metadata[name] = text;
   }
   return {
-    unfinished: [...runs.values()].map(({ encoding, seed, tensors, metadata }) => ({ encoding, seed, state: writeSafetensors(tensors, metadata) })),
+    unfinished: [...runs.values()].map(({ encoding, seed, tensors, metadata }) => ({
+      encoding,
+      seed,
+      state: writeSafetensors(tensors, metadata),
+    })),
     corpus: readMark(file.metadata.get("corpus")),
   };
 }

@@ -17,12 +17,16 @@ export interface Computed {
   position: Position;
   /** further fields of the case: length, heads, mask, ... */ call: Record<string, unknown>;
   /** what went in, in the names of a case file */ inputs: [string, TensorToWrite][];
+  /** which of them were made up, and from what seed */ random: { seed: number; tensors: string[] };
   /** by name: output, weights, ... */ results: Record<string, Tensor>;
   /** the one that is previewed, drawn and written as CSV */ shown: string;
   /** names of its axes */ axes: string[];
 }
 
-export interface OutputOptions { out?: string[]; json?: boolean }
+export interface OutputOptions {
+  out?: string[];
+  json?: boolean;
+}
 
 /** Refuses endings and places that cannot be written, before anything is computed. */
 export function checkOutputs(options: OutputOptions): void {
@@ -46,10 +50,14 @@ export function deliver(computed: Computed, options: OutputOptions): void {
 
 function encode(computed: Computed, format: (typeof formats)[number]): string | Uint8Array {
   switch (format) {
-    case "json": return toJson(computed);
-    case "csv": return toCsv(computed);
-    case "safetensors": return toCase(computed);
-    case "svg": return toSvg(computed);
+    case "json":
+      return toJson(computed);
+    case "csv":
+      return toCsv(computed);
+    case "safetensors":
+      return toCase(computed);
+    case "svg":
+      return toSvg(computed);
   }
 }
 
@@ -63,9 +71,12 @@ export function shortest(value: number): number {
 }
 
 /** `{ op, position, ..., <result>: { shape, data } }`; JSON has no -Infinity (a hidden score), so it is null. */
-function toJson({ op, position, call, results }: Computed): string {
-  const tensors = Object.entries(results).map(([name, { data, shape }]) => [name, { shape, data: Array.from(data, (value) => (Number.isFinite(value) ? shortest(value) : null)) }]);
-  return `${JSON.stringify({ op, position: plainPosition(position), ...call, ...Object.fromEntries(tensors) })}\n`;
+function toJson({ op, position, call, random, results }: Computed): string {
+  const tensors = Object.entries(results).map(([name, { data, shape }]) => [
+    name,
+    { shape, data: Array.from(data, (value) => (Number.isFinite(value) ? shortest(value) : null)) },
+  ]);
+  return `${JSON.stringify({ op, position: plainPosition(position), ...call, ...(random.tensors.length ? { random } : {}), ...Object.fromEntries(tensors) })}\n`;
 }
 
 /** Index columns first (head, query), then one column an entry of the last axis. */
@@ -73,12 +84,20 @@ function toCsv({ results, shown, axes }: Computed): string {
   const { data, shape } = results[shown]!;
   const columns = shape.at(-1) ?? 0;
   const last = axes.at(-1)!;
-  const rows: string[][] = [[...axes.slice(0, -1), ...Array.from({ length: columns }, (_, index) => `${last} ${index}`)]];
+  const rows: string[][] = [
+    [...axes.slice(0, -1), ...Array.from({ length: columns }, (_, index) => `${last} ${index}`)],
+  ];
   const count = columns === 0 ? 0 : data.length / columns;
   for (let row = 0; row < count; row += 1) {
     const index: string[] = [];
-    for (let rest = row, axis = shape.length - 2; axis >= 0; rest = Math.floor(rest / shape[axis]!), axis -= 1) index.unshift(String(rest % shape[axis]!));
-    rows.push([...index, ...Array.from(data.subarray(row * columns, (row + 1) * columns), (value) => String(Number.isFinite(value) ? shortest(value) : value))]);
+    for (let rest = row, axis = shape.length - 2; axis >= 0; rest = Math.floor(rest / shape[axis]!), axis -= 1)
+      index.unshift(String(rest % shape[axis]!));
+    rows.push([
+      ...index,
+      ...Array.from(data.subarray(row * columns, (row + 1) * columns), (value) =>
+        String(Number.isFinite(value) ? shortest(value) : value),
+      ),
+    ]);
   }
   return `${csvFormatRows(rows)}\n`;
 }
@@ -87,29 +106,44 @@ const caseResults = new Set(["table", "x", "bias", "output", "weights"]);
 
 function toCase({ op, position, call, inputs, results }: Computed): Uint8Array {
   const description = {
-    name: `${op}-${position.type}`, op, source: "computed by poslab", position: plainPosition(position), ...call, tolerance: { absolute: 1e-6, relative: 1e-5 },
+    name: `${op}-${position.type}`,
+    op,
+    source: "computed by poslab",
+    position: plainPosition(position),
+    ...call,
+    tolerance: { absolute: 1e-6, relative: 1e-5 },
   };
   // Only what the operation compares is an expectation; scores and log-sum-exp go along under their own names.
-  const expected = Object.entries(results).map(([name, tensor]): [string, TensorToWrite] => [caseResults.has(name) ? `expected.${name}` : name, tensor]);
+  const expected = Object.entries(results).map(([name, tensor]): [string, TensorToWrite] => [
+    caseResults.has(name) ? `expected.${name}` : name,
+    tensor,
+  ]);
   return writeSafetensors([...inputs, ...expected], { case: JSON.stringify(description) });
 }
 
 /** The scheme without its tensors, which have their own place in a file. */
 function plainPosition(position: Position): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(position).filter(([, value]) => !(typeof value === "object" && value !== null && "data" in value)));
+  return Object.fromEntries(
+    Object.entries(position).filter(([, value]) => !(typeof value === "object" && value !== null && "data" in value)),
+  );
 }
 
 function toSvg({ op, position, results, shown, axes }: Computed): string {
   const { data, shape } = results[shown]!;
-  const columns = shape.at(-1)!, rows = shape.at(-2) ?? 1;
+  const columns = shape.at(-1)!,
+    rows = shape.at(-2) ?? 1;
   const size = rows * columns;
   const count = size === 0 ? 0 : data.length / size;
   return heatMapSvg({
     title: `${encodingLabel(plainPosition(position) as unknown as Position)}: ${op === "attention" ? shown : op}`,
     subtitle: `[${shape.join(", ")}]`,
-    rowLabel: axes.at(-2) ?? "", columnLabel: axes.at(-1)!,
+    rowLabel: axes.at(-2) ?? "",
+    columnLabel: axes.at(-1)!,
     panels: Array.from({ length: count }, (_, index) => ({
-      title: shape.length > 2 ? `${axes[0]} ${index}` : "", rows, columns, data: data.subarray(index * size, (index + 1) * size),
+      title: shape.length > 2 ? `${axes[0]} ${index}` : "",
+      rows,
+      columns,
+      data: data.subarray(index * size, (index + 1) * size),
     })),
   });
 }

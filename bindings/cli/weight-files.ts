@@ -8,7 +8,12 @@ import type { CompleteExperiment } from "../js/types.js";
 export function weightFileNames(experiment: CompleteExperiment): (run: { encoding: number; seed: number }) => string {
   const taken = new Set<string>();
   const names = experiment.encodings.map((encoding, index) => {
-    const plain = encodingLabel(encoding).normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 60);
+    const plain = encodingLabel(encoding)
+      .normalize("NFKC")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}.]+/gu, "-")
+      .replace(/^[-.]+|[-.]+$/g, "")
+      .slice(0, 60);
     let name = plain || encoding.type;
     if (taken.has(name)) name = `${name}-${index}`;
     taken.add(name);

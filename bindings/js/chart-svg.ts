@@ -6,7 +6,12 @@ import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, line } from "d3-shape";
 import { coordinate, escapeXml, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
 
-export interface ChartPoint { x: number; /** null: not defined, the curve has a gap */ y: number | null; low?: number; high?: number }
+export interface ChartPoint {
+  x: number;
+  /** null: not defined, the curve has a gap */ y: number | null;
+  low?: number;
+  high?: number;
+}
 export interface ChartCurve {
   label: string;
   color: string;
@@ -32,8 +37,12 @@ export interface Chart {
 }
 
 interface Frame {
-  left: number; right: number; top: number; bottom: number;
-  x: ScaleContinuousNumeric<number, number>; y: ScaleContinuousNumeric<number, number>;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  x: ScaleContinuousNumeric<number, number>;
+  y: ScaleContinuousNumeric<number, number>;
   theme: SvgTheme;
 }
 
@@ -63,8 +72,13 @@ export function chartSvg(chart: Chart): string {
 
 function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme): Frame {
   const points = chart.curves.flatMap((curve) => curve.points);
-  const xs = points.map((point) => point.x).concat(chart.verticalLine ? [chart.verticalLine.x] : []).filter((x) => x > 0);
-  const ys = points.flatMap((point) => (point.y === null ? [] : [point.y, point.low ?? point.y, point.high ?? point.y]));
+  const xs = points
+    .map((point) => point.x)
+    .concat(chart.verticalLine ? [chart.verticalLine.x] : [])
+    .filter((x) => x > 0);
+  const ys = points.flatMap((point) =>
+    point.y === null ? [] : [point.y, point.low ?? point.y, point.high ?? point.y],
+  );
   if (chart.includeY !== undefined) ys.push(chart.includeY);
   let [xMin, xMax] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [1, 2];
   let [yMin, yMax] = ys.length ? [Math.min(...ys), Math.max(...ys)] : [0, 1];
@@ -80,8 +94,14 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
   const pad = 0.04 * (yMax - yMin);
   return {
     ...frame,
-    x: scaleLog().base(2).domain([xMin, xMax]).range([frame.left + 12, frame.right - 12]),
-    y: scaleLinear().domain([yMin - pad, yMax + pad]).range([frame.bottom, frame.top]).nice(6),
+    x: scaleLog()
+      .base(2)
+      .domain([xMin, xMax])
+      .range([frame.left + 12, frame.right - 12]),
+    y: scaleLinear()
+      .domain([yMin - pad, yMax + pad])
+      .range([frame.bottom, frame.top])
+      .nice(6),
   };
 }
 
@@ -90,7 +110,9 @@ function axes(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): s
   for (const tick of y.ticks(6)) {
     const at = coordinate(y(tick));
     out.push(`<line x1="${left}" x2="${right}" y1="${at}" y2="${at}" stroke="${theme.grid}"/>`);
-    out.push(`<text x="${left - 8}" y="${at}" dy="0.32em" text-anchor="end" fill="${theme.faint}">${escapeXml(chart.formatY(tick))}</text>`);
+    out.push(
+      `<text x="${left - 8}" y="${at}" dy="0.32em" text-anchor="end" fill="${theme.faint}">${escapeXml(chart.formatY(tick))}</text>`,
+    );
   }
   for (const tick of xTicks(chart, x)) {
     const at = coordinate(x(tick));
@@ -100,7 +122,9 @@ function axes(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): s
   out.push(`<line x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" stroke="${theme.faint}"/>`);
   out.push(`<text x="${(left + right) / 2}" y="${bottom + 40}" text-anchor="middle">${escapeXml(chart.xLabel)}</text>`);
   const middle = (top + bottom) / 2;
-  out.push(`<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escapeXml(chart.yLabel)}</text>`);
+  out.push(
+    `<text x="18" y="${middle}" text-anchor="middle" transform="rotate(-90 18 ${middle})">${escapeXml(chart.yLabel)}</text>`,
+  );
   return out;
 }
 
@@ -122,13 +146,21 @@ function referenceLines(chart: Chart, { left, right, top, bottom, x, y, theme }:
   for (const { y: value, label } of chart.horizontalLines ?? []) {
     const at = y(value);
     if (at < top || at > bottom) continue;
-    out.push(`<line class="reference" x1="${left}" x2="${right}" y1="${coordinate(at)}" y2="${coordinate(at)}" stroke="${theme.faint}" stroke-dasharray="1 3"/>`);
-    out.push(`<text x="${right - 4}" y="${coordinate(at - 4)}" text-anchor="end" font-size="11" fill="${theme.faint}">${escapeXml(label)}</text>`);
+    out.push(
+      `<line class="reference" x1="${left}" x2="${right}" y1="${coordinate(at)}" y2="${coordinate(at)}" stroke="${theme.faint}" stroke-dasharray="1 3"/>`,
+    );
+    out.push(
+      `<text x="${right - 4}" y="${coordinate(at - 4)}" text-anchor="end" font-size="11" fill="${theme.faint}">${escapeXml(label)}</text>`,
+    );
   }
   if (chart.verticalLine) {
     const at = coordinate(x(chart.verticalLine.x));
-    out.push(`<line class="trained-length" x1="${at}" x2="${at}" y1="${top}" y2="${bottom}" stroke="${theme.text}" stroke-width="1.25"/>`);
-    out.push(`<text x="${at}" y="${top - 5}" text-anchor="start" font-size="11">${escapeXml(chart.verticalLine.label)}</text>`);
+    out.push(
+      `<line class="trained-length" x1="${at}" x2="${at}" y1="${top}" y2="${bottom}" stroke="${theme.text}" stroke-width="1.25"/>`,
+    );
+    out.push(
+      `<text x="${at}" y="${top - 5}" text-anchor="start" font-size="11">${escapeXml(chart.verticalLine.label)}</text>`,
+    );
   }
   return out;
 }
@@ -136,14 +168,23 @@ function referenceLines(chart: Chart, { left, right, top, bottom, x, y, theme }:
 function drawBand(curve: ChartCurve, { x, y }: Frame): string {
   const shape = area<ChartPoint>()
     .defined((point) => point.y !== null && point.low !== undefined && point.high !== undefined)
-    .x((point) => x(point.x)).y0((point) => y(point.low!)).y1((point) => y(point.high!)).digits(2);
+    .x((point) => x(point.x))
+    .y0((point) => y(point.low!))
+    .y1((point) => y(point.high!))
+    .digits(2);
   const path = shape(curve.points);
   return path ? `<path class="band" d="${path}" fill="${curve.color}" fill-opacity="0.16"/>` : "";
 }
 
 function drawCurve(curve: ChartCurve, { x, y }: Frame): string {
-  const path = line<ChartPoint>().defined((point) => point.y !== null).x((point) => x(point.x)).y((point) => y(point.y!)).digits(2)(curve.points);
-  const markers = curve.points.filter((point) => point.y !== null).map((point) => marker(curve, x(point.x), y(point.y!)));
+  const path = line<ChartPoint>()
+    .defined((point) => point.y !== null)
+    .x((point) => x(point.x))
+    .y((point) => y(point.y!))
+    .digits(2)(curve.points);
+  const markers = curve.points
+    .filter((point) => point.y !== null)
+    .map((point) => marker(curve, x(point.x), y(point.y!)));
   return [
     `<g class="curve" data-label="${escapeXml(curve.label)}">`,
     ...(path ? [stroke(curve, `<path d="${path}" fill="none"`)] : []),
@@ -160,10 +201,14 @@ function stroke(curve: ChartCurve, element: string): string {
 function marker(curve: ChartCurve, x: number, y: number): string {
   const [cx, cy] = [coordinate(x), coordinate(y)];
   switch (curve.marker) {
-    case "circle": return `<circle cx="${cx}" cy="${cy}" r="3" fill="${curve.color}"/>`;
-    case "square": return `<path d="M${cx} ${cy}m-3-3h6v6h-6z" fill="${curve.color}"/>`;
-    case "triangle": return `<path d="M${cx} ${cy}m0-4l3.6 6.4h-7.2z" fill="${curve.color}"/>`;
-    case "diamond": return `<path d="M${cx} ${cy}m0-4l4 4l-4 4l-4-4z" fill="${curve.color}"/>`;
+    case "circle":
+      return `<circle cx="${cx}" cy="${cy}" r="3" fill="${curve.color}"/>`;
+    case "square":
+      return `<path d="M${cx} ${cy}m-3-3h6v6h-6z" fill="${curve.color}"/>`;
+    case "triangle":
+      return `<path d="M${cx} ${cy}m0-4l3.6 6.4h-7.2z" fill="${curve.color}"/>`;
+    case "diamond":
+      return `<path d="M${cx} ${cy}m0-4l4 4l-4 4l-4-4z" fill="${curve.color}"/>`;
   }
 }
 
@@ -176,7 +221,9 @@ function legend(chart: Chart, { right, top, theme }: Frame): string[] {
     out.push(`<text x="${left + 40}" y="${y}" dy="0.32em">${escapeXml(shorten(curve.label))}</text>`);
     if (curve.note) {
       y += kLegendLine - 4;
-      out.push(`<text x="${left + 40}" y="${y}" dy="0.32em" font-size="11" fill="${theme.faint}">${escapeXml(shorten(curve.note))}</text>`);
+      out.push(
+        `<text x="${left + 40}" y="${y}" dy="0.32em" font-size="11" fill="${theme.faint}">${escapeXml(shorten(curve.note))}</text>`,
+      );
     }
     y += kLegendLine;
   }
@@ -191,7 +238,8 @@ function shorten(label: string): string {
 
 function describeCurve(curve: ChartCurve, chart: Chart): string {
   const known = curve.points.filter((point) => point.y !== null);
-  const first = known[0], last = known.at(-1);
+  const first = known[0],
+    last = known.at(-1);
   if (!first || !last) return `${curve.label}: nothing measured.`;
   return `${curve.label}: ${chart.formatY(first.y!)} at ${first.x}, ${chart.formatY(last.y!)} at ${last.x}.`;
 }

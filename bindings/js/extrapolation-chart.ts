@@ -8,8 +8,17 @@ import { summarize, type SummaryRow } from "./summary.js";
 import type { SvgTheme } from "./svg-text.js";
 import type { ExperimentResult } from "./types.js";
 
-export interface ReferenceLine { /** nats, or accuracy from 0 to 1 */ value: number; label: string }
-export interface ExtrapolationChartOptions { references?: readonly ReferenceLine[]; title?: string; theme?: SvgTheme; width?: number; height?: number }
+export interface ReferenceLine {
+  /** nats, or accuracy from 0 to 1 */ value: number;
+  label: string;
+}
+export interface ExtrapolationChartOptions {
+  references?: readonly ReferenceLine[];
+  title?: string;
+  theme?: SvgTheme;
+  width?: number;
+  height?: number;
+}
 
 const changeMarkers = ["triangle", "square", "diamond"] as const;
 
@@ -23,10 +32,15 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
     const style = styles[row.encoding]!;
     const own = row.atTest === null;
     return {
-      label: row.label, color: style.color, dash: own ? style.dash : "2 3", width: own ? 2.25 : 1.5,
+      label: row.label,
+      color: style.color,
+      dash: own ? style.dash : "2 3",
+      width: own ? 2.25 : 1.5,
       marker: own ? "circle" : changeMarkers[row.atTest! % changeMarkers.length]!,
       points: row.cells.map(({ length, mean, spread }) => ({
-        x: length, y: mean, ...(mean !== null && spread !== null ? { low: mean - spread, high: mean + spread } : {}),
+        x: length,
+        y: mean,
+        ...(mean !== null && spread !== null ? { low: mean - spread, high: mean + spread } : {}),
       })),
       ...note(row),
     };
@@ -35,7 +49,8 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
   return {
     title: options.title ?? `Trained at length ${trained}, tested at up to ${Math.max(...summary.lengths)}`,
     subtitle: [
-      taskName(result), `${experiment.training.steps} steps`,
+      taskName(result),
+      `${experiment.training.steps} steps`,
       seeds > 1 ? `mean of ${seeds} seeds, band ± one standard deviation` : `seed ${experiment.seeds[0]}`,
     ].join(" · "),
     xLabel: "tested length (tokens)",

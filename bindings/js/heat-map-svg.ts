@@ -7,7 +7,12 @@ import { scaleLinear } from "d3-scale";
 import { interpolateRdBu, interpolateViridis } from "d3-scale-chromatic";
 import { coordinate, escapeXml, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
 
-export interface HeatMapPanel { title: string; rows: number; columns: number; /** row-major */ data: ArrayLike<number> }
+export interface HeatMapPanel {
+  title: string;
+  rows: number;
+  columns: number;
+  /** row-major */ data: ArrayLike<number>;
+}
 export interface HeatMap {
   title: string;
   subtitle?: string;
@@ -25,7 +30,12 @@ const kColors = 96;
 const kPicture = 960;
 const kLargestCell = 28;
 
-interface Scale { low: number; high: number; diverging: boolean; color: (step: number) => string }
+interface Scale {
+  low: number;
+  high: number;
+  diverging: boolean;
+  color: (step: number) => string;
+}
 
 export function heatMapSvg(map: HeatMap): string {
   const theme = map.theme ?? lightTheme;
@@ -54,11 +64,15 @@ export function heatMapSvg(map: HeatMap): string {
   return svgDocument(width, height, theme, map.title, description, body);
 }
 
-interface CellSize { width: number; height: number }
+interface CellSize {
+  width: number;
+  height: number;
+}
 
 /** Square cells, unless a matrix is much longer than wide (a table of many positions): then up to four times as wide as tall. */
 function cellSize(columns: number, rows: number, side: number): CellSize {
-  const width = Math.min(kLargestCell, side / columns), height = Math.min(kLargestCell, Math.max(side, 480) / rows);
+  const width = Math.min(kLargestCell, side / columns),
+    height = Math.min(kLargestCell, Math.max(side, 480) / rows);
   const square = Math.min(width, height);
   const stretch = Math.max(rows / columns, columns / rows) > 2 ? 4 : 1;
   return { width: Math.min(width, stretch * square), height: Math.min(height, stretch * square) };
@@ -94,7 +108,8 @@ function thin(panel: HeatMapPanel, most: number): HeatMapPanel & { every: number
 }
 
 function colorScale(panels: readonly HeatMapPanel[]): Scale {
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (const { data } of panels) {
     for (let i = 0; i < data.length; i += 1) {
       const value = data[i]!;
@@ -112,17 +127,28 @@ function colorScale(panels: readonly HeatMapPanel[]): Scale {
 
 function toHex(color: string): string {
   const parts = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color);
-  return parts ? `#${parts.slice(1).map((part) => Number(part).toString(16).padStart(2, "0")).join("")}` : color;
+  return parts
+    ? `#${parts
+        .slice(1)
+        .map((part) => Number(part).toString(16).padStart(2, "0"))
+        .join("")}`
+    : color;
 }
 
 function drawPanel(
-  panel: HeatMapPanel, scale: Scale, left: number, top: number, cell: CellSize, theme: SvgTheme, rowLabel: string,
+  panel: HeatMapPanel,
+  scale: Scale,
+  left: number,
+  top: number,
+  cell: CellSize,
+  theme: SvgTheme,
+  rowLabel: string,
 ): string[] {
   // In units of cells, so that coordinates are small whole numbers.
   const runs = new Map<number, string[]>();
   const span = scale.high - scale.low;
   for (let row = 0; row < panel.rows; row += 1) {
-    for (let column = 0; column < panel.columns; ) {
+    for (let column = 0; column < panel.columns;) {
       const step = stepOf(panel.data[row * panel.columns + column]!, scale, span);
       let end = column + 1;
       while (end < panel.columns && stepOf(panel.data[row * panel.columns + end]!, scale, span) === step) end += 1;
@@ -133,12 +159,17 @@ function drawPanel(
       column = end;
     }
   }
-  const paths = [...runs].sort(([a], [b]) => a - b)
+  const paths = [...runs]
+    .sort(([a], [b]) => a - b)
     .map(([step, list]) => `<path fill="${step < 0 ? theme.grid : scale.color(step)}" d="${list.join("")}"/>`);
   const middle = top + (cell.height * panel.rows) / 2;
   return [
     `<text x="${coordinate(left)}" y="${coordinate(top - 5)}" font-size="11">${escapeXml(panel.title)}</text>`,
-    ...(rowLabel ? [`<text x="${left - 12}" y="${coordinate(middle)}" text-anchor="middle" font-size="11" fill="${theme.faint}" transform="rotate(-90 ${left - 12} ${coordinate(middle)})">${escapeXml(rowLabel)}</text>`] : []),
+    ...(rowLabel
+      ? [
+          `<text x="${left - 12}" y="${coordinate(middle)}" text-anchor="middle" font-size="11" fill="${theme.faint}" transform="rotate(-90 ${left - 12} ${coordinate(middle)})">${escapeXml(rowLabel)}</text>`,
+        ]
+      : []),
     `<g class="panel" transform="translate(${coordinate(left)} ${coordinate(top)}) scale(${factor(cell.width)} ${factor(cell.height)})" shape-rendering="crispEdges">`,
     ...paths,
     "</g>",
@@ -156,12 +187,18 @@ function colorBar(scale: Scale, left: number, top: number, theme: SvgTheme): str
   const out: string[] = [];
   for (let step = 0; step < kColors; step += 1) {
     const [from, to] = [(step * width) / kColors, ((step + 1) * width) / kColors];
-    out.push(`<rect x="${coordinate(left + from)}" y="${top}" width="${coordinate(to - from + 0.5)}" height="12" fill="${scale.color(step)}"/>`);
+    out.push(
+      `<rect x="${coordinate(left + from)}" y="${top}" width="${coordinate(to - from + 0.5)}" height="12" fill="${scale.color(step)}"/>`,
+    );
   }
-  const x = scaleLinear().domain([scale.low, scale.high]).range([left, left + width]);
+  const x = scaleLinear()
+    .domain([scale.low, scale.high])
+    .range([left, left + width]);
   const ticks = scale.low === scale.high ? [scale.low] : x.ticks(5);
   for (const tick of ticks) {
-    out.push(`<text x="${coordinate(x(tick))}" y="${top + 28}" text-anchor="middle" font-size="11" fill="${theme.faint}">${short(tick)}</text>`);
+    out.push(
+      `<text x="${coordinate(x(tick))}" y="${top + 28}" text-anchor="middle" font-size="11" fill="${theme.faint}">${short(tick)}</text>`,
+    );
   }
   return out;
 }

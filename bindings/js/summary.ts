@@ -34,11 +34,28 @@ export function summarize(result: ExperimentResult): Summary {
   experiment.encodings.forEach((encoding, index) => {
     const own = runs.filter((run) => run.encoding === index);
     const row = (atTest: number | null, label: string, entries: LengthEntry[][]): SummaryRow => ({
-      encoding: index, atTest, label, type: encoding.type,
-      cells: lengths.map((length) => cell(length, entries.map((list) => list.find((entry) => entry.length === length)), measure)),
-      stopped: own.flatMap((run) => (run.stopped ? [`seed ${run.seed}: ${run.stopped.reason} at step ${run.stopped.step}`] : [])),
+      encoding: index,
+      atTest,
+      label,
+      type: encoding.type,
+      cells: lengths.map((length) =>
+        cell(
+          length,
+          entries.map((list) => list.find((entry) => entry.length === length)),
+          measure,
+        ),
+      ),
+      stopped: own.flatMap((run) =>
+        run.stopped ? [`seed ${run.seed}: ${run.stopped.reason} at step ${run.stopped.step}`] : [],
+      ),
     });
-    rows.push(row(null, encodingLabel(encoding), own.map((run) => run.byLength)));
+    rows.push(
+      row(
+        null,
+        encodingLabel(encoding),
+        own.map((run) => run.byLength),
+      ),
+    );
     experiment.atTest.forEach((change, entry) => {
       if (change.of !== index) return;
       const lists = own.map((run) => run.atTest.find((measured) => measured.entry === entry)?.byLength ?? []);
@@ -55,7 +72,9 @@ function cell(length: number, entries: (LengthEntry | undefined)[], measure: Sum
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return {
-    length, mean, seeds: values.length,
+    length,
+    mean,
+    seeds: values.length,
     spread: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : null,
     ...(reason ? { reason } : {}),
   };

@@ -7,7 +7,9 @@ const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 /** Text for SVG content or an attribute; characters that XML 1.0 forbids are dropped. */
 export function escapeXml(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "").replace(/[&<>"']/g, (c) => entities[c]!);
+  return text
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+    .replace(/[&<>"']/g, (c) => entities[c]!);
 }
 
 /** A coordinate with at most two decimals: a hundredth of a pixel is more than any screen shows. */
@@ -15,13 +17,23 @@ export function coordinate(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-export interface SvgTheme { background: string; text: string; faint: string; grid: string }
+export interface SvgTheme {
+  background: string;
+  text: string;
+  faint: string;
+  grid: string;
+}
 export const lightTheme: SvgTheme = { background: "#ffffff", text: "#1d1d1f", faint: "#5c5c61", grid: "#e3e3e6" };
 export const darkTheme: SvgTheme = { background: "#17181b", text: "#ececf0", faint: "#a6a6ad", grid: "#33343a" };
 
 /** A whole document of `width` x `height` with `body` in it. `title` and `description` are for screen readers and tooltips. */
 export function svgDocument(
-  width: number, height: number, theme: SvgTheme, title: string, description: string, body: readonly string[],
+  width: number,
+  height: number,
+  theme: SvgTheme,
+  title: string,
+  description: string,
+  body: readonly string[],
 ): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"` +

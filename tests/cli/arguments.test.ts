@@ -3,7 +3,14 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  assignment, countOrList, finiteNumber, jsonProblem, nameOrObject, namesOrObjects, wholeNumber, wholeNumbers,
+  assignment,
+  countOrList,
+  finiteNumber,
+  jsonProblem,
+  nameOrObject,
+  namesOrObjects,
+  wholeNumber,
+  wholeNumbers,
 } from "../../bindings/cli/arguments.js";
 import { overrideExperiment } from "../../bindings/cli/experiment-options.js";
 import { setField } from "../../bindings/cli/object-path.js";
@@ -41,9 +48,15 @@ describe("numbers", () => {
 
 describe("names and JSON", () => {
   test("encodings mix names and JSON objects, with commas inside objects left alone", () => {
-    expect(namesOrObjects('rope, {"type":"alibi","slopes":[0.5,0.25]},none')).toEqual(["rope", { type: "alibi", slopes: [0.5, 0.25] }, "none"]);
+    expect(namesOrObjects('rope, {"type":"alibi","slopes":[0.5,0.25]},none')).toEqual([
+      "rope",
+      { type: "alibi", slopes: [0.5, 0.25] },
+      "none",
+    ]);
     expect(namesOrObjects('["rope",{"type":"t5","label":"a, b"}]')).toEqual(["rope", { type: "t5", label: "a, b" }]);
-    expect(namesOrObjects('{"type":"rope","label":"quote \\" and , comma"}')).toEqual([{ type: "rope", label: 'quote " and , comma' }]);
+    expect(namesOrObjects('{"type":"rope","label":"quote \\" and , comma"}')).toEqual([
+      { type: "rope", label: 'quote " and , comma' },
+    ]);
     expect(() => namesOrObjects("rope,,alibi")).toThrow("Allowed");
     expect(() => namesOrObjects("[1,2]")).toThrow("an array of names and scheme objects");
   });
@@ -85,7 +98,12 @@ describe("options over an experiment", () => {
   test("replace their fields and leave the others", () => {
     const base = { training: { length: 32, tokens: 1000, warmup: 7 }, seeds: [9] };
     const { experiment } = overrideExperiment(base, { steps: 5, dim: 16, seeds: [1, 2], test: [32, 64] });
-    expect(experiment).toEqual({ training: { length: 32, warmup: 7, steps: 5 }, model: { dim: 16 }, seeds: [1, 2], test: { lengths: [32, 64] } });
+    expect(experiment).toEqual({
+      training: { length: 32, warmup: 7, steps: 5 },
+      model: { dim: 16 },
+      seeds: [1, 2],
+      test: { lengths: [32, 64] },
+    });
     expect(base.training.tokens).toBe(1000);
   });
 
@@ -94,13 +112,19 @@ describe("options over an experiment", () => {
   });
 
   test("--encodings drops changes at test time that refer to the old list, and says so", () => {
-    const { experiment, notices } = overrideExperiment({ encodings: [{ type: "rope" }], atTest: [{ of: 0, window: 8 }] }, { encodings: ["alibi"] });
+    const { experiment, notices } = overrideExperiment(
+      { encodings: [{ type: "rope" }], atTest: [{ of: 0, window: 8 }] },
+      { encodings: ["alibi"] },
+    );
     expect(experiment).toEqual({ encodings: [{ type: "alibi" }], atTest: [] });
     expect(notices.join()).toContain("--at-test");
   });
 
   test("--corpus replaces a text of the experiment and keeps its unit", () => {
-    const { experiment } = overrideExperiment({ task: { type: "text", text: "abc", unit: "bytes" } }, { corpus: "book.txt" });
+    const { experiment } = overrideExperiment(
+      { task: { type: "text", text: "abc", unit: "bytes" } },
+      { corpus: "book.txt" },
+    );
     expect(experiment.task).toEqual({ type: "text", corpus: "book.txt", unit: "bytes" });
   });
 });

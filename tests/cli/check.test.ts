@@ -10,19 +10,34 @@ import { poslab, temporaryFolder } from "./support.js";
 const folder = temporaryFolder();
 const path = (name: string): string => join(folder, name);
 
-interface CaseLine { name: string; op: string; passed: boolean; maxAbsolute: number | null; maxRelative: number | null; message: string }
+interface CaseLine {
+  name: string;
+  op: string;
+  passed: boolean;
+  maxAbsolute: number | null;
+  maxRelative: number | null;
+  message: string;
+}
 
 function lines(stdout: string): CaseLine[] {
-  return stdout.trimEnd().split("\n").map((line) => JSON.parse(line) as CaseLine);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as CaseLine);
 }
 
 /** good.safetensors: a bias that PosLab computed itself; bad.safetensors: the same with one number changed. */
 beforeAll(async () => {
-  expect((await poslab(["bias", "--heads", "2", "--query-length", "4", "--out", path("good.safetensors")])).status).toBe(0);
+  expect(
+    (await poslab(["bias", "--heads", "2", "--query-length", "4", "--out", path("good.safetensors")])).status,
+  ).toBe(0);
   const { tensors, metadata } = readSafetensors(readFileSync(path("good.safetensors")));
   const bias = tensors.get("expected.bias")!;
   bias.data[5] = 0.25;
-  writeFileSync(path("bad.safetensors"), writeSafetensors([["expected.bias", { ...bias, dtype: "F32" }]], Object.fromEntries(metadata)));
+  writeFileSync(
+    path("bad.safetensors"),
+    writeSafetensors([["expected.bias", { ...bias, dtype: "F32" }]], Object.fromEntries(metadata)),
+  );
   writeFileSync(path("plain.safetensors"), writeSafetensors([["x", { data: new Float32Array(2), shape: [2] }]]));
   writeFileSync(path("broken.safetensors"), "what is this");
 });
@@ -44,7 +59,13 @@ describe("check", () => {
   });
 
   test("a file that is no case does not end the run, and makes the status 2", async () => {
-    const { status, stdout } = await poslab(["check", path("broken.safetensors"), path("plain.safetensors"), path("good.safetensors"), path("bad.safetensors")]);
+    const { status, stdout } = await poslab([
+      "check",
+      path("broken.safetensors"),
+      path("plain.safetensors"),
+      path("good.safetensors"),
+      path("bad.safetensors"),
+    ]);
     expect(status).toBe(2);
     expect(stdout).toMatch(/broken\.safetensors/);
     expect(stdout).toMatch(/^pass +bias-alibi/m);
@@ -78,11 +99,18 @@ describe("check", () => {
   });
 
   test("--json prints one object a case and nothing else", async () => {
-    const { status, stdout, stderr } = await poslab(["check", "--json", path("good.safetensors"), path("bad.safetensors"), path("broken.safetensors")]);
+    const { status, stdout, stderr } = await poslab([
+      "check",
+      "--json",
+      path("good.safetensors"),
+      path("bad.safetensors"),
+      path("broken.safetensors"),
+    ]);
     expect({ status, stderr }).toEqual({ status: 2, stderr: "" });
     const results = lines(stdout);
     expect(results).toHaveLength(3);
-    for (const result of results) expect(Object.keys(result).sort()).toEqual(["maxAbsolute", "maxRelative", "message", "name", "op", "passed"]);
+    for (const result of results)
+      expect(Object.keys(result).sort()).toEqual(["maxAbsolute", "maxRelative", "message", "name", "op", "passed"]);
     expect(results[0]).toMatchObject({ name: "bias-alibi", op: "bias", passed: true, maxAbsolute: 0, maxRelative: 0 });
     expect(results[1]).toMatchObject({ passed: false });
     expect(results[1]!.maxAbsolute).toBeGreaterThan(0.1);
@@ -91,8 +119,21 @@ describe("check", () => {
   });
 
   test("what attention and rotate save is a case that passes", async () => {
-    const attention = path("attention.safetensors"), rotated = path("rotated.safetensors"), table = path("table.safetensors");
-    await poslab(["attention", "--position", "shaw", "--max-distance", "4", "--causal", "--weights", "--scores", "--out", attention]);
+    const attention = path("attention.safetensors"),
+      rotated = path("rotated.safetensors"),
+      table = path("table.safetensors");
+    await poslab([
+      "attention",
+      "--position",
+      "shaw",
+      "--max-distance",
+      "4",
+      "--causal",
+      "--weights",
+      "--scores",
+      "--out",
+      attention,
+    ]);
     await poslab(["rotate", "--position", "rope", "--scaling", "linear", "--factor", "2", "--out", rotated]);
     await poslab(["table", "--position", "learned", "--offset", "2", "--out", table]);
     const { status, stdout } = await poslab(["check", attention, rotated, table]);

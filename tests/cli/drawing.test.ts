@@ -19,7 +19,10 @@ import type { Experiment, ExperimentResult, LengthEntry } from "../../bindings/j
 import { projectRoot } from "./support.js";
 
 /** A result with made-up numbers: `loss(encoding, seed, length)`, null where it is not defined. */
-function resultOf(experiment: Experiment, loss: (encoding: number, seed: number, length: number) => number | null): ExperimentResult {
+function resultOf(
+  experiment: Experiment,
+  loss: (encoding: number, seed: number, length: number) => number | null,
+): ExperimentResult {
   const complete = completeExperiment(experiment);
   const entries = (encoding: number, seed: number): LengthEntry[] =>
     complete.test.lengths.map((length) => {
@@ -28,25 +31,43 @@ function resultOf(experiment: Experiment, loss: (encoding: number, seed: number,
     });
   const runs = complete.encodings.flatMap((_, encoding) =>
     complete.seeds.map((seed) => ({
-      encoding, seed, parameters: 1, steps: 1, seconds: 1, tokensPerSecond: 1, training: [], byLength: entries(encoding, seed),
+      encoding,
+      seed,
+      parameters: 1,
+      steps: 1,
+      seconds: 1,
+      tokensPerSecond: 1,
+      training: [],
+      byLength: entries(encoding, seed),
       byPosition: { binWidth: 1, loss: [] },
-      atTest: complete.atTest.flatMap((change, entry) => (change.of === encoding ? [{ entry, byLength: entries(encoding, seed) }] : [])),
+      atTest: complete.atTest.flatMap((change, entry) =>
+        change.of === encoding ? [{ entry, byLength: entries(encoding, seed) }] : [],
+      ),
     })),
   );
   return { experiment: complete, build: { version: "0", variant: "simd" }, runs, verdict: "A verdict." };
 }
 
 const twoSeeds: Experiment = {
-  encodings: [{ type: "rope", label: "<my> & rope" }, { type: "learned" }], atTest: [{ of: 0, window: 8 }],
-  training: { length: 16 }, test: { lengths: [16, 32, 64] }, seeds: [1, 2],
+  encodings: [{ type: "rope", label: "<my> & rope" }, { type: "learned" }],
+  atTest: [{ of: 0, window: 8 }],
+  training: { length: 16 },
+  test: { lengths: [16, 32, 64] },
+  seeds: [1, 2],
 };
-const sample = resultOf(twoSeeds, (encoding, seed, length) => (encoding === 1 && length > 16 ? null : 1 + seed / 2 + length / 64));
+const sample = resultOf(twoSeeds, (encoding, seed, length) =>
+  encoding === 1 && length > 16 ? null : 1 + seed / 2 + length / 64,
+);
 
 describe("summary", () => {
   test("gives mean and sample standard deviation over seeds, and null where nothing is defined", () => {
     const { rows, measure } = summarize(sample);
     expect(measure).toBe("lossAtEnd");
-    expect(rows.map(({ label, atTest }) => [label, atTest])).toEqual([["<my> & rope", null], ["<my> & rope, window 8", 0], ["learned", null]]);
+    expect(rows.map(({ label, atTest }) => [label, atTest])).toEqual([
+      ["<my> & rope", null],
+      ["<my> & rope, window 8", 0],
+      ["learned", null],
+    ]);
     // Seeds 1 and 2 differ by 0.5: mean 1.75 + length / 64, deviation 0.5 / sqrt(2).
     expect(rows[0]!.cells[0]).toEqual({ length: 16, mean: 2, spread: expect.closeTo(0.5 / Math.SQRT2, 12), seeds: 2 });
     expect(rows[2]!.cells[1]).toEqual({ length: 32, mean: null, spread: null, seeds: 0, reason: "no row" });
@@ -66,13 +87,22 @@ describe("summary", () => {
   test("CSV has a row for every run and length, at test time too", () => {
     const lines = resultCsv(sample).trimEnd().split("\n");
     expect(lines).toHaveLength(1 + 3 * 2 * 3);
-    expect(lines[0]).toBe("encoding,type,label,atTest,change,seed,length,loss,lossError,lossAtEnd,lossAtEndError,accuracy,accuracyAtEnd,reason");
+    expect(lines[0]).toBe(
+      "encoding,type,label,atTest,change,seed,length,loss,lossError,lossAtEnd,lossAtEndError,accuracy,accuracyAtEnd,reason",
+    );
     expect(lines).toContain("1,learned,learned,,,2,64,,,,,,,no row");
   });
 });
 
 describe("chart", () => {
-  const svg = chartSvg(extrapolationChart(sample, { references: [{ value: 2.4, label: "letters" }, { value: 90, label: "far away" }] }));
+  const svg = chartSvg(
+    extrapolationChart(sample, {
+      references: [
+        { value: 2.4, label: "letters" },
+        { value: 90, label: "far away" },
+      ],
+    }),
+  );
 
   test("has a curve a row, bands, the trained length and the reference lines near the curves", () => {
     expect(svg.match(/class="curve"/g)).toHaveLength(3);
@@ -94,7 +124,9 @@ describe("chart", () => {
   });
 
   test("styles differ between curves, also for the same scheme twice and for an unknown one", () => {
-    const styles = curveStyles(["rope", "rope", "alibi", "my-own", "constructor"]).map(({ color, dash }) => `${color} ${dash}`);
+    const styles = curveStyles(["rope", "rope", "alibi", "my-own", "constructor"]).map(
+      ({ color, dash }) => `${color} ${dash}`,
+    );
     expect(new Set(styles).size).toBe(5);
   });
 });
@@ -102,7 +134,12 @@ describe("chart", () => {
 describe("heat map", () => {
   test("covers every cell of every panel once, in runs of one colour", () => {
     const data = Float32Array.from([0, 0, 1, 1, 2, 2, -Infinity, 0, 1]);
-    const svg = heatMapSvg({ title: "t", rowLabel: "query", columnLabel: "key", panels: [{ title: "head 0", rows: 3, columns: 3, data }] });
+    const svg = heatMapSvg({
+      title: "t",
+      rowLabel: "query",
+      columnLabel: "key",
+      panels: [{ title: "head 0", rows: 3, columns: 3, data }],
+    });
     const panel = /<g class="panel"[^>]*>([\s\S]*?)<\/g>/.exec(svg)![1]!;
     const covered = [...panel.matchAll(/M(\d+) (\d+)h(\d+)v1H(\d+)z/g)].flatMap(([, x, y, width, back]) => {
       expect(back).toBe(x);
@@ -114,13 +151,22 @@ describe("heat map", () => {
 
   test("thins out what would be too large, and says so", () => {
     const side = 1000;
-    const svg = heatMapSvg({ title: "t", rowLabel: "r", columnLabel: "c", panels: [{ title: "", rows: side, columns: side, data: new Float32Array(side * side).map((_, i) => i % 7) }] });
+    const svg = heatMapSvg({
+      title: "t",
+      rowLabel: "r",
+      columnLabel: "c",
+      panels: [{ title: "", rows: side, columns: side, data: new Float32Array(side * side).map((_, i) => i % 7) }],
+    });
     expect(svg).toContain("every 3rd row and column");
     expect(svg.length).toBeLessThan(4_000_000);
   });
 
   test("takes empty matrices and constant ones", () => {
-    for (const panels of [[], [{ title: "", rows: 0, columns: 4, data: [] }], [{ title: "", rows: 1, columns: 1, data: [5] }]]) {
+    for (const panels of [
+      [],
+      [{ title: "", rows: 0, columns: 4, data: [] }],
+      [{ title: "", rows: 1, columns: 1, data: [5] }],
+    ]) {
       expect(heatMapSvg({ title: "t", rowLabel: "r", columnLabel: "c", panels })).not.toMatch(/NaN|Infinity|undefined/);
     }
   });

@@ -20,15 +20,54 @@ function numbers(result: ExperimentResult): unknown {
 }
 
 const text = "the cat sat on the mat, and the dog lay by the log; ".repeat(80);
-const tiny = ["--length", "8", "--test", "8,16", "--dim", "16", "--heads", "2", "--layers", "1", "--batch", "4", "--windows", "4", "--set", "model.feedForward=32", "--set", "training.warmup=5"];
+const tiny = [
+  "--length",
+  "8",
+  "--test",
+  "8,16",
+  "--dim",
+  "16",
+  "--heads",
+  "2",
+  "--layers",
+  "1",
+  "--batch",
+  "4",
+  "--windows",
+  "4",
+  "--set",
+  "model.feedForward=32",
+  "--set",
+  "training.warmup=5",
+];
 
 describe("a tiny experiment", () => {
   let ended: Ended;
   beforeAll(async () => {
     writeFileSync(path("text.txt"), text);
     ended = await poslab(
-      ["extrapolate", "--encodings", "rope,learned", "--at-test", '{"of":0,"window":8}', "--seeds", "2", "--steps", "20", ...tiny,
-        "--corpus", path("text.txt"), "--out", path("result.json"), "--csv", path("result.csv"), "--svg", path("result.svg"), "--save", path("weights")],
+      [
+        "extrapolate",
+        "--encodings",
+        "rope,learned",
+        "--at-test",
+        '{"of":0,"window":8}',
+        "--seeds",
+        "2",
+        "--steps",
+        "20",
+        ...tiny,
+        "--corpus",
+        path("text.txt"),
+        "--out",
+        path("result.json"),
+        "--csv",
+        path("result.csv"),
+        "--svg",
+        path("result.svg"),
+        "--save",
+        path("weights"),
+      ],
       { cwd: folder },
     );
   });
@@ -52,10 +91,18 @@ describe("a tiny experiment", () => {
   test("writes the complete result", () => {
     const { experiment, runs } = read("result.json");
     expect(experiment).toMatchObject({
-      task: { type: "text", corpus: "text.txt" }, seeds: [1, 2], model: { dim: 16, feedForward: 32 },
-      training: { length: 8, steps: 20, warmup: 5 }, test: { lengths: [8, 16], windows: 4 },
+      task: { type: "text", corpus: "text.txt" },
+      seeds: [1, 2],
+      model: { dim: 16, feedForward: 32 },
+      training: { length: 8, steps: 20, warmup: 5 },
+      test: { lengths: [8, 16], windows: 4 },
     });
-    expect(runs.map(({ encoding, seed }) => [encoding, seed])).toEqual([[0, 1], [0, 2], [1, 1], [1, 2]]);
+    expect(runs.map(({ encoding, seed }) => [encoding, seed])).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+    ]);
     for (const run of runs) {
       expect(run.byLength[0]!.lossAtEnd).toBeGreaterThan(0);
       expect(run.byLength[1]!.lossAtEnd === null).toBe(run.encoding === 1);
@@ -67,7 +114,9 @@ describe("a tiny experiment", () => {
     const rows = csvParse(readFileSync(path("result.csv"), "utf8"));
     const { runs } = read("result.json");
     expect(rows).toHaveLength(2 * 2 * 2 + 2 * 2);
-    const row = rows.find(({ encoding, seed, length, atTest }) => encoding === "0" && seed === "2" && length === "16" && atTest === "")!;
+    const row = rows.find(
+      ({ encoding, seed, length, atTest }) => encoding === "0" && seed === "2" && length === "16" && atTest === "",
+    )!;
     expect(Number(row["lossAtEnd"])).toBe(runs[1]!.byLength[1]!.lossAtEnd);
   });
 
@@ -80,7 +129,12 @@ describe("a tiny experiment", () => {
 
   test("saves the weights of every run", () => {
     const names = readdirSync(path("weights")).sort();
-    expect(names).toEqual(["learned-length8-seed1.safetensors", "learned-length8-seed2.safetensors", "rope-length8-seed1.safetensors", "rope-length8-seed2.safetensors"]);
+    expect(names).toEqual([
+      "learned-length8-seed1.safetensors",
+      "learned-length8-seed2.safetensors",
+      "rope-length8-seed1.safetensors",
+      "rope-length8-seed2.safetensors",
+    ]);
     const { tensors } = readSafetensors(readFileSync(join(path("weights"), names[0]!)));
     expect(tensors.get("position.table")!.shape).toEqual([8, 16]);
     const count = [...tensors.values()].reduce((sum, { data }) => sum + data.length, 0);
@@ -89,7 +143,9 @@ describe("a tiny experiment", () => {
 
   test("gives the same numbers again, and with --json prints nothing but the result", async () => {
     writeFileSync(path("experiment.json"), JSON.stringify(read("result.json").experiment));
-    const again = await poslab(["extrapolate", path("experiment.json"), "--json", "--quiet", "--workers", "1"], { cwd: folder });
+    const again = await poslab(["extrapolate", path("experiment.json"), "--json", "--quiet", "--workers", "1"], {
+      cwd: folder,
+    });
     expect({ status: again.status, stderr: again.stderr }).toEqual({ status: 0, stderr: "" });
     expect(numbers(JSON.parse(again.stdout) as ExperimentResult)).toEqual(numbers(read("result.json")));
   });
@@ -108,14 +164,27 @@ describe("a toy task", () => {
   test("ends with accuracies in percent", async () => {
     const { status, stdout, stderr } = await poslab(["extrapolate", "-", "--json"], {
       input: JSON.stringify({
-        task: { type: "first" }, encodings: [{ type: "none" }], model: { dim: 16, heads: 2, layers: 1, feedForward: 32 },
-        training: { length: 8, batch: 4, steps: 5 }, test: { lengths: [8, 12], windows: 3 },
+        task: { type: "first" },
+        encodings: [{ type: "none" }],
+        model: { dim: 16, heads: 2, layers: 1, feedForward: 32 },
+        training: { length: 8, batch: 4, steps: 5 },
+        test: { lengths: [8, 12], windows: 3 },
       }),
     });
     expect(status, stderr).toBe(0);
     const { runs } = JSON.parse(stdout) as ExperimentResult;
     expect(runs[0]!.byLength[1]!.accuracyAtEnd).toBeGreaterThanOrEqual(0);
-    const table = await poslab(["extrapolate", "--task", "first", "--encodings", "none", "--steps", "2", ...tiny, "--quiet"]);
+    const table = await poslab([
+      "extrapolate",
+      "--task",
+      "first",
+      "--encodings",
+      "none",
+      "--steps",
+      "2",
+      ...tiny,
+      "--quiet",
+    ]);
     expect(table.stdout).toMatch(/^accuracy in %.*\n +L = 8 +16\nnone +\d+\.\d +\d+\.\d$/m);
     expect(table.stderr).toBe("");
   });
@@ -123,34 +192,53 @@ describe("a toy task", () => {
 
 describe("interrupted", () => {
   // Long enough to be in the middle when the signal comes, on a slow machine and on a fast one.
-  const words = ["extrapolate", "--encodings", "rope,learned,alibi", "--steps", "1500", "--corpus", "text.txt", ...tiny, "--workers", "1"];
+  const words = [
+    "extrapolate",
+    "--encodings",
+    "rope,learned,alibi",
+    "--steps",
+    "1500",
+    "--corpus",
+    "text.txt",
+    ...tiny,
+    "--workers",
+    "1",
+  ];
 
-  test.each(["SIGINT", "SIGTERM"] as const)("by %s it keeps what is done, and resumed it ends as if nothing had happened", async (signal) => {
-    const place = path(signal);
-    mkdirSync(place);
-    writeFileSync(join(place, "text.txt"), text);
-    const whole = await poslab([...words, "--json", "--quiet"], { cwd: place });
-    expect(whole.status, whole.stderr).toBe(0);
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "by %s it keeps what is done, and resumed it ends as if nothing had happened",
+    async (signal) => {
+      const place = path(signal);
+      mkdirSync(place);
+      writeFileSync(join(place, "text.txt"), text);
+      const whole = await poslab([...words, "--json", "--quiet"], { cwd: place });
+      expect(whole.status, whole.stderr).toBe(0);
 
-    const { child, ended, said } = startPoslab([...words, "--out", "part.json"], { cwd: place });
-    await said(/^(?:rope|learned|alibi): +[3-9]\d % .*step \d+\/1500/m);
-    child.kill(signal);
-    const interrupted = await ended;
-    expect(interrupted.status, interrupted.stderr).toBe(130);
-    expect(interrupted.stdout).toBe("");
-    expect(interrupted.stderr).toMatch(/To go on: poslab extrapolate --resume part\.json --workers 1\n$/);
-    const part = JSON.parse(readFileSync(join(place, "part.json"), "utf8")) as ExperimentResult;
-    expect(part.runs.length).toBeLessThan(3);
-    expect(part.verdict).toMatch(/^Interrupted: \d of 3 runs/);
-    expect([...readSafetensors(readFileSync(join(place, "part.state.safetensors"))).tensors.keys()].some((name) => /^run\.\d\.1\./.test(name))).toBe(true);
+      const { child, ended, said } = startPoslab([...words, "--out", "part.json"], { cwd: place });
+      await said(/^(?:rope|learned|alibi): +[3-9]\d % .*step \d+\/1500/m);
+      child.kill(signal);
+      const interrupted = await ended;
+      expect(interrupted.status, interrupted.stderr).toBe(130);
+      expect(interrupted.stdout).toBe("");
+      expect(interrupted.stderr).toMatch(/To go on: poslab extrapolate --resume part\.json --workers 1\n$/);
+      const part = JSON.parse(readFileSync(join(place, "part.json"), "utf8")) as ExperimentResult;
+      expect(part.runs.length).toBeLessThan(3);
+      expect(part.verdict).toMatch(/^Interrupted: \d of 3 runs/);
+      expect(
+        [...readSafetensors(readFileSync(join(place, "part.state.safetensors"))).tensors.keys()].some((name) =>
+          /^run\.\d\.1\./.test(name),
+        ),
+      ).toBe(true);
 
-    const resumed = await poslab(["extrapolate", "--resume", "part.json", "--json"], { cwd: place });
-    expect(resumed.status, resumed.stderr).toBe(0);
-    const result = JSON.parse(resumed.stdout) as ExperimentResult;
-    expect(numbers(result)).toEqual(numbers(JSON.parse(whole.stdout) as ExperimentResult));
-    expect(JSON.parse(readFileSync(join(place, "part.json"), "utf8"))).toEqual(result);
-    expect(existsSync(join(place, "part.state.safetensors"))).toBe(false);
-  }, 120_000);
+      const resumed = await poslab(["extrapolate", "--resume", "part.json", "--json"], { cwd: place });
+      expect(resumed.status, resumed.stderr).toBe(0);
+      const result = JSON.parse(resumed.stdout) as ExperimentResult;
+      expect(numbers(result)).toEqual(numbers(JSON.parse(whole.stdout) as ExperimentResult));
+      expect(JSON.parse(readFileSync(join(place, "part.json"), "utf8"))).toEqual(result);
+      expect(existsSync(join(place, "part.state.safetensors"))).toBe(false);
+    },
+    120_000,
+  );
 
   test("without --out it names the file that it makes, and never overwrites one", async () => {
     const place = path("unnamed");
@@ -169,14 +257,19 @@ describe("interrupted", () => {
     // With another text the numbers would mean nothing.
     writeFileSync(join(place, "text.txt"), `${text}!`);
     const other = await poslab(["extrapolate", "--resume", "poslab-interrupted-2.json"], { cwd: place });
-    expect({ status: other.status, stderr: other.stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/"text\.txt" is not the one that was trained on/) as string });
+    expect({ status: other.status, stderr: other.stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringMatching(/"text\.txt" is not the one that was trained on/) as string,
+    });
 
     const state = join(place, "poslab-interrupted-2.state.safetensors");
     writeFileSync(join(place, "text.txt"), text);
     writeFileSync(state, readFileSync(state).subarray(0, 100));
     const truncated = await poslab(["extrapolate", "--resume", "poslab-interrupted-2.json"], { cwd: place });
     expect(truncated.status).toBe(2);
-    expect(truncated.stderr).toMatch(/^poslab: poslab-interrupted-2\.state\.safetensors is not a state that can be resumed: .*\n$/);
+    expect(truncated.stderr).toMatch(
+      /^poslab: poslab-interrupted-2\.state\.safetensors is not a state that can be resumed: .*\n$/,
+    );
   }, 120_000);
 });
 

@@ -35,7 +35,8 @@ export function startPoslab(words: readonly string[], options: RunOptions = {}):
     cwd: options.cwd ?? projectRoot,
     env: { ...process.env, FORCE_COLOR: undefined, ...options.env },
   });
-  let stdout = "", stderr = "";
+  let stdout = "",
+    stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => {}); // the command may end before it has read everything
