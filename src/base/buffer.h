@@ -51,7 +51,7 @@ class Buffer {
   // Makes room for `count` elements and zeroes them; what was there is gone. Keeps its memory when it is large enough.
   Status Resize(std::string_view argument, int64_t count) {
     POSLAB_RETURN_IF_ERROR(ResizeForOverwrite(argument, count));
-    if (count) std::memset(static_cast<void*>(data_), 0, static_cast<size_t>(count) * sizeof(T));
+    if (count > 0) std::memset(static_cast<void*>(data_), 0, static_cast<size_t>(count) * sizeof(T));
     return Status::Ok();
   }
 
