@@ -13,6 +13,14 @@ namespace {
 
 constexpr double kBase = 10000;  // Vaswani et al. 2017
 
+// With half-dim-minus-one, a half of one column would be divided by zero.
+Status CheckDim(int64_t dim, SinusoidDenominator denominator) {
+  const int64_t smallest = denominator == SinusoidDenominator::kHalfDimMinusOne ? 4 : 1;
+  if (dim >= smallest) return Status::Ok();
+  return Status::Number(Code::kRange, "dim", static_cast<double>(dim), "a whole number of at least {0}",
+                        static_cast<double>(smallest));
+}
+
 class Sinusoidal final : public Scheme {
  public:
   Sinusoidal(double base, SinusoidLayout layout, SinusoidDenominator denominator)
@@ -22,10 +30,7 @@ class Sinusoidal final : public Scheme {
   bool embeds() const override { return true; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
-    if (dimensions.model_dim > 0) {
-      const Result<Buffer<double>> frequencies = SinusoidFrequencies(base_, dimensions.model_dim, denominator_);
-      if (!frequencies.ok()) return frequencies.status();
-    }
+    if (dimensions.model_dim > 0) POSLAB_RETURN_IF_ERROR(CheckDim(dimensions.model_dim, denominator_));
     return std::vector<ParameterSpec>();
   }
 
@@ -42,13 +47,8 @@ class Sinusoidal final : public Scheme {
 }  // namespace
 
 Result<Buffer<double>> SinusoidFrequencies(double base, int64_t dim, SinusoidDenominator denominator) {
+  POSLAB_RETURN_IF_ERROR(CheckDim(dim, denominator));
   const bool by_half = denominator == SinusoidDenominator::kHalfDimMinusOne;
-  // A half of one column would be divided by zero.
-  const int64_t smallest = by_half ? 4 : 1;
-  if (dim < smallest) {
-    return Status::Number(Code::kRange, "dim", static_cast<double>(dim), "a whole number of at least {0}",
-                          static_cast<double>(smallest));
-  }
   const int64_t half = dim / 2, pairs = by_half ? half : half + dim % 2;
   const double denominator_value = by_half ? static_cast<double>(half - 1) : static_cast<double>(dim);
   Result<Buffer<double>> frequencies = Buffer<double>::Make("dim", pairs);
