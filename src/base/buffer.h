@@ -64,7 +64,7 @@ class Buffer {
       size_ = 0;
       const size_t bytes = (static_cast<size_t>(count) * sizeof(T) + 63) & ~size_t{63};
       data_ = static_cast<T*>(std::aligned_alloc(64, bytes));
-      if (!data_) return OutOfMemory(argument, static_cast<double>(bytes));
+      if (!data_) return OutOfMemory(argument, static_cast<double>(count) * sizeof(T));
     }
     size_ = count;
     return Status::Ok();
