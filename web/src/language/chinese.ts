@@ -86,6 +86,7 @@ export const chinese: Dictionary = {
       failed: "{name}没有跑完",
       lead: (length) => `超过 ${length} 之后，`,
       join: "，",
+      soFar: "目前：",
       space: "",
       turn: "；",
       end: "。",

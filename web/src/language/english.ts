@@ -108,6 +108,7 @@ export const english = {
       failed: "{name} did not finish",
       lead: (length: string) => `Past ${length}, `,
       join: ", ",
+      soFar: "So far: ",
       space: " ",
       turn: "; ",
       end: ".",

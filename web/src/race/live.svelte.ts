@@ -28,7 +28,24 @@ export interface LiveListener {
 const kShowEvery = 150;
 /** Half-finished states are kept this often while training. */
 const kKeepEvery = 10_000;
-const kLive = { everySeconds: 3, windows: 12 };
+
+/**
+ * The live curve must not eat the training that it shows: a few windows, each second tested length, and the more runs share
+ * a worker the more seldom.
+ */
+const kLiveWindows = 6;
+const kLiveSeconds = 3;
+export function liveOptions({ test, training }: CompleteExperiment, runs: number, workers: number) {
+  const { length } = training;
+  const lengths = test.lengths.filter(
+    (tested) => [1, 1.25, 1.5, 2, 4, 16].includes(tested / length) || tested === Math.max(...test.lengths),
+  );
+  return {
+    everySeconds: kLiveSeconds * Math.ceil(runs / workers),
+    windows: Math.min(kLiveWindows, test.windows),
+    lengths,
+  };
+}
 
 export class LiveRace {
   readonly experiment: CompleteExperiment;
@@ -100,7 +117,13 @@ export class LiveRace {
     const state = this.start.unfinished?.find((run) => run.encoding === encoding && run.seed === seed)?.state;
     try {
       this.#controllers[index] = await this.#pool!.open(
-        { experiment: this.experiment, encoding, seed, live: kLive, ...(state ? { state } : {}) },
+        {
+          experiment: this.experiment,
+          encoding,
+          seed,
+          live: liveOptions(this.experiment, this.#records.length, this.workers),
+          ...(state ? { state } : {}),
+        },
         (event) => this.#onEvent(index, event),
       );
       if (state)

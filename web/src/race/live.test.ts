@@ -56,7 +56,7 @@ const pool = { workers: 2, close: vi.fn(() => Promise.resolve()), open: vi.fn() 
 const storage = vi.hoisted(() => ({ keepRace: vi.fn(), keepWeights: vi.fn(), keepState: vi.fn(), keepText: vi.fn() }));
 vi.mock("../engine/pool.js", () => ({ cores: () => 2, openPool: () => Promise.resolve(pool) }));
 vi.mock("../storage/runs.js", () => storage);
-const { LiveRace } = await import("./live.svelte.js");
+const { LiveRace, liveOptions } = await import("./live.svelte.js");
 
 const experiment = completeExperiment({ encodings: [{ type: "rope" }, { type: "alibi" }], training: { steps: 100 } });
 
@@ -199,5 +199,17 @@ describe("a live race", () => {
     expect(pool.close).toHaveBeenCalledOnce();
     fakes[0]!.finish();
     expect(milestones).toEqual(["started"]);
+  });
+});
+
+describe("the live curve", () => {
+  it("is measured at a few lengths, the longest among them, and the more seldom the more runs share a worker", () => {
+    const own = completeExperiment({ training: { length: 10 }, test: { lengths: [10, 20, 77] } });
+    expect(liveOptions(own, 5, 2)).toEqual({ everySeconds: 9, windows: 6, lengths: [10, 20, 77] });
+    expect(liveOptions(completeExperiment({}), 2, 2)).toEqual({
+      everySeconds: 3,
+      windows: 6,
+      lengths: [64, 80, 96, 128, 256, 1024],
+    });
   });
 });

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import axe from "axe-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSite, tinyRace, untilFinished, visit, type Site } from "./site.js";
+import type { Page } from "playwright-core";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site.close());
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations: found } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return found.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(" ")}`));
+}
+
+describe("axe finds nothing", () => {
+  for (const locale of ["en-GB", "zh-CN"]) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const width of [1280, 375]) {
+        it(`in ${locale}, ${colorScheme}, ${width} pixels wide`, async () => {
+          const { page, context } = await visit(site, { locale, colorScheme, viewport: { width, height: 900 } });
+          await page.locator(".verdict strong").first().waitFor();
+          for (const summary of await page.locator("summary").all()) await summary.click();
+          await page.locator(".chip").first().click();
+          expect(await violations(page)).toEqual([]);
+          await context.close();
+        });
+      }
+    }
+  }
+
+  it("after a race, with tables in place of the pictures", async () => {
+    const { page, context } = await visit(site, { hash: tinyRace(40) });
+    await page.getByRole("button", { name: "Run it here" }).click();
+    await untilFinished(page);
+    const toggles = page.getByRole("button", { name: "Show as table" });
+    while ((await toggles.count()) > 0) await toggles.first().click();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("with the list of shortcuts open", async () => {
+    const { page, context } = await visit(site);
+    await page.getByRole("button", { name: "Shortcuts" }).click();
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("reduced motion", () => {
+  it("leaves no transition and no animation", async () => {
+    const { page, context } = await visit(site, { reducedMotion: "reduce" });
+    const moving = await page.evaluate(
+      () =>
+        [...document.querySelectorAll("*")].filter((element) => {
+          const { transitionDuration, animationName } = getComputedStyle(element);
+          return transitionDuration !== "0s" || animationName !== "none";
+        }).length,
+    );
+    expect(moving).toBe(0);
+    await context.close();
+  });
+});

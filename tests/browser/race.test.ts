@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { button, openSite, stepsShown, tinyRace, untilFinished, visit, type Site } from "./site.js";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site.close());
+
+/** Long enough to be interrupted. */
+const kLong = 20_000;
+
+describe("a race", () => {
+  it("runs to its end, says so, and is kept", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await page.getByText("All runs are done.").waitFor();
+    await page.getByText("Measured in this tab", { exact: true }).waitFor();
+    expect(await page.locator("section[aria-labelledby=lanes-heading] li .state", { hasText: "done" }).count()).toBe(2);
+    await page
+      .getByText(/^finished$/)
+      .nth(1)
+      .waitFor(); // in the list of kept runs
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("is paused, stepped, left by a reload, and goes on to the end", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(1500) });
+    await button(page, "Run it here").click();
+    await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
+    await button(page, "Pause").click();
+    await button(page, "Continue").waitFor();
+    await page.waitForTimeout(400);
+    const before = await stepsShown(page);
+    await page.keyboard.press(".");
+    await page.waitForTimeout(400);
+    const after = await stepsShown(page);
+    expect(after.length).toBeGreaterThan(0);
+    expect(after).toEqual(before.map((step) => step + 1));
+    // What pause kept is what the next visit finds; the step after it is not stored until the next save.
+    await button(page, "Continue").click();
+    await page.waitForTimeout(300);
+    await button(page, "Pause").click();
+    await page.waitForTimeout(1000);
+    const kept = await stepsShown(page);
+    await page.goto(site.url);
+    await page.getByText("Your last run was not finished.").waitFor();
+    await button(page, "Continue").waitFor();
+    expect(await stepsShown(page)).toEqual(kept);
+    await button(page, "Continue").click();
+    await untilFinished(page);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("is cancelled at once: its workers end and the recorded result is back", async () => {
+    const { page, context } = await visit(site, { hash: tinyRace(kLong) });
+    await button(page, "Run it here").click();
+    await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
+    await button(page, "Cancel").click();
+    await page.getByText("Recorded", { exact: true }).waitFor();
+    await expect.poll(() => page.workers().length).toBe(0);
+    await page.getByText("None yet.").waitFor(); // nothing of it is kept
+    await context.close();
+  });
+
+  it("goes back to the same start, and to another one with a new seed", async () => {
+    const { page, context } = await visit(site, { hash: tinyRace(kLong) });
+    await button(page, "Run it here").click();
+    await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
+    await page.keyboard.press("r");
+    await button(page, "Continue").waitFor();
+    await page.getByText("Back at the start.").waitFor();
+    expect(await page.getByText(/step [1-9]/).count()).toBe(0);
+    await page.keyboard.press("Shift+R");
+    await page.waitForFunction(() => location.hash.includes("seed=2"));
+    await context.close();
+  });
+
+  it("obeys the keyboard, and stops obeying when shortcuts are switched off", async () => {
+    const { page, context } = await visit(site, { hash: tinyRace(kLong) });
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.getByRole("checkbox", { name: "Use these shortcuts" }).uncheck();
+    await button(page, "Close").click();
+    await page.keyboard.press("Space");
+    await page.waitForTimeout(500);
+    expect(await button(page, "Run it here").count()).toBe(1);
+    await button(page, "Shortcuts").click();
+    await page.getByRole("checkbox", { name: "Use these shortcuts" }).check();
+    await button(page, "Close").click();
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("Space");
+    await button(page, "Pause").waitFor();
+    await context.close();
+  });
+
+  it("leaves keys alone while someone types", async () => {
+    const { page, context } = await visit(site, { hash: tinyRace(kLong) });
+    await page.getByRole("textbox", { name: "Trained length L" }).press("Space");
+    await page.waitForTimeout(300);
+    expect(await button(page, "Pause").count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe("what comes after training", () => {
+  it("changes recorded weights at test time, without any training", async () => {
+    const { page, context, troubles } = await visit(site);
+    await page.getByText(/Past 64, /).waitFor();
+    await page.getByRole("combobox", { name: "Change", exact: true }).selectOption("window");
+    await page.getByRole("textbox", { name: "Keys seen" }).fill("16");
+    await button(page, "Measure").click();
+    await page.getByText("Measured on the weights of seed 1.").waitFor({ timeout: 60_000 });
+    expect(await page.getByRole("img", { name: /RoPE, window 16: \d/ }).count()).toBe(1);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("writes on with recorded weights, past the trained length", async () => {
+    const { page, context, troubles } = await visit(site);
+    await button(page, "Write").click();
+    await page.waitForFunction(() => document.querySelectorAll(".text .mark").length >= 4, undefined, {
+      timeout: 60_000,
+    });
+    const written = await page.locator(".text").first().innerText();
+    expect(written.length).toBeGreaterThan(64);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("maps one encoding at every tested length", async () => {
+    const { page, context } = await visit(site);
+    await page.getByRole("combobox", { name: "Rows" }).selectOption({ label: "lengths, ALiBi" });
+    await page.waitForFunction(() => document.querySelectorAll(".labels li").length === 9, undefined, {
+      timeout: 60_000,
+    });
+    await context.close();
+  });
+});

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The recorded runs of the page are what this build makes: their first steps are trained again and compared to the bit.
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { readSafetensors, type ExperimentResult } from "poslab";
+import { createRunPool, type RunEvent } from "poslab/run";
+
+const folder = new URL("../../web/public/recorded/", import.meta.url);
+const corpus = new URL("../../web/public/corpora/moby-dick.txt", import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, folder));
+
+interface Entry {
+  file: string;
+  experiment: ExperimentResult["experiment"];
+  weightsSeed: number | null;
+  weights: string[];
+}
+const index = JSON.parse(read("index.json").toString("utf8")) as Entry[];
+
+describe("the recorded runs", () => {
+  it("are named with their build and seeds and listed, all of them and nothing else", () => {
+    const listed = index.flatMap((entry) => [entry.file, ...entry.weights]);
+    expect(readdirSync(fileURLToPath(folder)).sort()).toEqual(["index.json", ...listed].sort());
+    for (const { file } of index) {
+      const { build, experiment } = JSON.parse(read(file).toString("utf8")) as ExperimentResult;
+      expect(file).toContain(`build${build.version}-seeds${experiment.seeds.join("-")}`);
+    }
+  });
+
+  it("are small enough to be fetched: 250 kB of weights an encoding, 2.5 MB in all", () => {
+    const size = (file: string) => statSync(new URL(file, folder)).size;
+    for (const { weights } of index) for (const file of weights) expect(size(file), file).toBeLessThanOrEqual(250_000);
+    expect(
+      index.flatMap((entry) => [entry.file, ...entry.weights]).reduce((sum, file) => sum + size(file), 0),
+    ).toBeLessThan(2_500_000);
+  });
+
+  it("start as the same experiment starts now, to the bit", async () => {
+    const entry = index[0]!;
+    const { experiment, runs } = JSON.parse(read(entry.file).toString("utf8")) as ExperimentResult;
+    const rope = experiment.encodings.findIndex((encoding) => encoding.type === "rope");
+    const recorded = runs.find((run) => run.encoding === rope && run.seed === experiment.seeds[0])!;
+    const [steps, loss] = recorded.training[0]!;
+    const losses: number[] = [];
+    const pool = await createRunPool({ workers: 1, corpora: { "moby-dick": readFileSync(corpus) } });
+    try {
+      const run = await pool.open({ experiment, encoding: rope, seed: recorded.seed }, (event: RunEvent) => {
+        if (event.type === "progress") losses.push(...event.losses);
+      });
+      await run.step(steps);
+      expect((await run.result()).training[0]).toEqual([steps, loss]);
+      expect(losses).toHaveLength(steps);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it("have weights that measure as recorded, but for half precision", async () => {
+    const entry = index[0]!;
+    const { experiment, runs } = JSON.parse(read(entry.file).toString("utf8")) as ExperimentResult;
+    const alibi = experiment.encodings.findIndex((encoding) => encoding.type === "alibi");
+    const weights = new Uint8Array(read(entry.weights[alibi]!));
+    expect([...readSafetensors(weights).tensors.values()].every((tensor) => tensor.dtype === "F16")).toBe(true);
+    const recorded = runs.find((run) => run.encoding === alibi && run.seed === entry.weightsSeed)!;
+    const pool = await createRunPool({ workers: 1, corpora: { "moby-dick": readFileSync(corpus) } });
+    try {
+      const run = await pool.open({ experiment, encoding: alibi, seed: recorded.seed, weights });
+      const { byLength } = await run.measure({ lengths: [experiment.training.length] });
+      const before = recorded.byLength.find((own) => own.length === experiment.training.length)!;
+      // Weights of about 1 rounded to 11 bits: each is off by at most 2^-11, and their effects on the loss nearly cancel.
+      expect(Math.abs(byLength[0]!.lossAtEnd! - before.lossAtEnd!)).toBeLessThan(0.005);
+    } finally {
+      await pool.close();
+    }
+  });
+});
