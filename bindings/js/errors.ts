@@ -77,6 +77,8 @@ function sentence(code: ErrorCode, argument: string, given: string, allowed: str
       return `${argument} is missing${allowed ? `; ${allowed} is needed` : ""}`;
     case "diverged":
       return `${argument || "training"}: a number is not finite any more at step ${given}; the weights are those of the last good step. A lower learning rate may help`;
+    case "format":
+      return `${argument} must be ${allowed}`;
     case "notDefined":
     case "state":
       return given ? `${argument}: ${given} was given; ${allowed}` : `${argument}: ${allowed}`;

@@ -97,7 +97,7 @@ describe("objects that own memory", () => {
     expect(corpus.trainingSize + corpus.testSize).toBe(120);
     const asBytes = lab.corpus("海上生明月，天涯共此时。".repeat(10), "bytes");
     expect(asBytes.trainingSize + asBytes.testSize).toBe(360);
-    expect(() => lab.corpus(new Uint8Array([0x61, 0x62, 0xff, 0x63]))).toThrowError(/UTF-8/);
+    expect(() => lab.corpus(new Uint8Array([0x61, 0x62, 0xff, 0x63]))).toThrowError(/task\.text must be UTF-8; the bytes at offset 2 are not/);
     expect(() => lab.corpus("")).toThrowError(PosLabError);
   });
 });
