@@ -130,9 +130,11 @@ export function experimentProblem(error: unknown, values: ExperimentOptionValues
     argument === field || argument.startsWith(`${field}.`) || argument.startsWith(`${field}[`);
   const set = values.set?.find(({ path }) => covers(path));
   if (set) return `option '--set': ${message}`;
-  const key = Object.keys(optionFields).find((name) => {
-    const option = name as keyof typeof optionFields;
-    return values[option] !== undefined && covers(optionFields[option]);
-  });
+  // The nearest option: of --task and --corpus the one whose field it is.
+  const keys = (Object.keys(optionFields) as (keyof typeof optionFields)[])
+    .filter((option) => values[option] !== undefined && covers(optionFields[option]))
+    .sort((a, b) => optionFields[b].length - optionFields[a].length);
+  // A text that is wrong in itself is the fault of the option that names it.
+  const [key] = argument === "task.text" && values.corpus !== undefined ? ["corpus"] : keys;
   return key ? `option '${optionName(key)}': ${message}` : message;
 }

@@ -4,12 +4,14 @@
 import { dirname, join } from "node:path";
 import { completeExperiment, encodingLabel } from "../js/experiment.js";
 import { loadPosLab } from "../js/index.js";
+import { assembleResult } from "../js/experiment-run.js";
 import { runExperiment } from "../js/run.js";
 import type {
   CompleteExperiment,
   Experiment,
   ExperimentResult,
   ExperimentState,
+  Info,
   RunProgress,
   RunResult,
 } from "../js/types.js";
@@ -136,6 +138,7 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
   const { experiment, corpus, resumed } = plan;
   const names = weightFileNames(experiment);
   const { version, variant } = (await loadPosLab()).info;
+  const build = { version, variant };
   if (resumed && (resumed.build.version !== version || resumed.build.variant !== variant)) {
     reporter.notice(
       `begun with build ${resumed.build.version} ${resumed.build.variant}, resumed with ${version} ${variant}: the numbers may differ from those of one build`,
@@ -148,8 +151,11 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
   );
   let writeProblem: unknown;
   const keep = (result: RunResult, weights: Uint8Array): void => {
-    finished.push(result);
     try {
+      // Whatever happens to this process later, a finished run is kept.
+      if (!result.stopped) finished.push(result);
+      const out = options.out ?? options.resume;
+      if (out !== undefined) writeWhole(out, toJson(partialResult(experiment, build, finished)));
       if (options.save !== undefined && weights.length > 0) writeWhole(join(options.save, names(result)), weights);
     } catch (error) {
       // Out of disk space, say: the runs are kept like after Ctrl-C.
@@ -173,7 +179,7 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
     const state = (error as { state?: ExperimentState }).state;
     if (!interruption.signal.aborted || !state)
       throw isPosLabError(error) ? new Refusal(experimentProblem(error, options)) : error;
-    const message = await keepInterrupted(plan, state, options);
+    const message = keepInterrupted(plan, state, build, options);
     if (writeProblem !== undefined) throw new Refusal(`${(writeProblem as Error).message}. ${message}`);
     process.stderr.write(`${message}\n`);
     return exitStatus.interrupted;
@@ -183,19 +189,18 @@ async function run(plan: Plan, options: ExtrapolateOptions, reporter: ProgressRe
 }
 
 /** Writes the finished runs and the state of the others; returns what to say about it. */
-async function keepInterrupted(plan: Plan, state: ExperimentState, options: ExtrapolateOptions): Promise<string> {
+function keepInterrupted(
+  plan: Plan,
+  state: ExperimentState,
+  build: ExperimentResult["build"],
+  options: ExtrapolateOptions,
+): string {
   const { experiment, corpus } = plan;
   const all = experiment.encodings.length * experiment.seeds.length;
   if (state.runs.length === 0 && state.unfinished.length === 0) return "Interrupted before anything was done.";
   const path = options.out ?? options.resume ?? freeName("poslab-interrupted");
   const mark: CorpusMark | null = corpus ? markCorpus(corpus.bytes, corpus.file, path) : (plan.resumed?.corpus ?? null);
-  const result: ExperimentResult = {
-    experiment,
-    build: await buildOf(plan),
-    runs: state.runs,
-    verdict: `Interrupted: ${state.runs.length} of ${all} runs are done.`,
-  };
-  writeWhole(path, `${JSON.stringify(result, null, 2)}\n`);
+  writeWhole(path, toJson(partialResult(experiment, plan.resumed?.build ?? build, state.runs)));
   const stateFile = saveState(path, state.unfinished, mark);
   return [
     `Interrupted; ${state.runs.length} of ${all} runs are done and ${state.unfinished.length} half-finished, kept in ${path}${stateFile ? ` and ${stateFile}` : ""}.`,
@@ -203,10 +208,21 @@ async function keepInterrupted(plan: Plan, state: ExperimentState, options: Extr
   ].join("\n");
 }
 
-async function buildOf(plan: Plan): Promise<ExperimentResult["build"]> {
-  if (plan.resumed) return plan.resumed.build;
-  const { version, variant } = (await loadPosLab()).info;
-  return { version, variant };
+/** The result of an experiment that is not over. */
+function partialResult(
+  experiment: CompleteExperiment,
+  build: ExperimentResult["build"],
+  runs: RunResult[],
+): ExperimentResult {
+  const all = experiment.encodings.length * experiment.seeds.length;
+  return {
+    ...assembleResult(experiment, build as Pick<Info, "version" | "variant">, runs),
+    verdict: `Interrupted: ${runs.length} of ${all} runs are done.`,
+  };
+}
+
+function toJson(result: ExperimentResult): string {
+  return `${JSON.stringify(result, null, 2)}\n`;
 }
 
 function resumeCommand(path: string, options: ExtrapolateOptions): string {
@@ -231,7 +247,7 @@ function corpusText({ experiment: { task }, corpus }: Plan): Uint8Array | string
 
 async function finish(plan: Plan, result: ExperimentResult, options: ExtrapolateOptions): Promise<number> {
   const out = options.out ?? options.resume;
-  if (out !== undefined) writeWhole(out, `${JSON.stringify(result, null, 2)}\n`);
+  if (out !== undefined) writeWhole(out, toJson(result));
   if (options.resume !== undefined) saveState(options.resume, [], null);
   if (out !== undefined) saveState(out, [], null);
   if (options.csv !== undefined) writeWhole(options.csv, resultCsv(result));

@@ -85,7 +85,9 @@ function footnotes(rows: readonly SummaryRow[]): string[] {
       if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), length]);
     const first = [...reasons][0];
     return [
-      ...row.stopped.map((stopped) => pc.yellow(`${row.label}, ${stopped}`)),
+      ...(row.atTest === null ? row.stopped : []).map(({ seed, step, reason }) =>
+        pc.yellow(`${row.label}, seed ${seed}, stopped at step ${step}: ${reason}`),
+      ),
       ...(first ? [pc.dim(`${row.label}, not defined from ${first[1][0]} on: ${first[0]}`)] : []),
     ];
   });

@@ -67,7 +67,8 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
 }
 
 function note(row: SummaryRow): { note?: string } {
-  if (row.stopped.length) return { note: row.stopped[0]! };
+  const [stopped] = row.stopped;
+  if (stopped) return { note: `seed ${stopped.seed} stopped at step ${stopped.step}` };
   const last = row.cells.findLast((cell) => cell.mean !== null);
   if (!last) return { note: "not defined" };
   return last.length < (row.cells.at(-1)?.length ?? 0) ? { note: `not defined past ${last.length}` } : {};

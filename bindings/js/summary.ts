@@ -18,7 +18,7 @@ export interface SummaryRow {
   label: string;
   type: string;
   cells: SummaryCell[];
-  /** runs of this row that ended early, in the words of the result */ stopped: string[];
+  /** runs of this row that ended early, and why */ stopped: { seed: number; step: number; reason: string }[];
 }
 export interface Summary {
   /** accuracy for toy tasks, else nats */ measure: "lossAtEnd" | "accuracyAtEnd";
@@ -45,9 +45,7 @@ export function summarize(result: ExperimentResult): Summary {
           measure,
         ),
       ),
-      stopped: own.flatMap((run) =>
-        run.stopped ? [`seed ${run.seed}: ${run.stopped.reason} at step ${run.stopped.step}`] : [],
-      ),
+      stopped: own.flatMap(({ seed, stopped }) => (stopped ? [{ seed, ...stopped }] : [])),
     });
     rows.push(
       row(
