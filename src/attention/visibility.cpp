@@ -43,31 +43,30 @@ bool MakeTile(const Visibility& visibility, int64_t first_query, int queries, in
   tile->whole = visibility.Begin(last_query) <= first_key && visibility.End(first_query) >= end_key;
   if (tile->whole) return keys > 0;
 
-  bool any = false;
-  for (int n = 0; n < tile->lanes; ++n) {
-    const int64_t query = std::min(first_query + n, last_query);
-    const int64_t begin = std::max(visibility.Begin(query), first_key);
-    const int64_t end = std::min(visibility.End(query), end_key);
-    tile->lane[n] =
-        begin < end ? Range{static_cast<int>(begin - first_key), static_cast<int>(end - first_key)} : Range{};
-    any = any || begin < end;
+  // The queries that see anything stand together: [first, end).
+  int first = queries, end = 0;
+  for (int n = 0; n < queries; ++n) {
+    const int64_t begin_seen = std::max(visibility.Begin(first_query + n), first_key);
+    const int64_t end_seen = std::min(visibility.End(first_query + n), end_key);
+    tile->lane[n] = {};
+    if (begin_seen >= end_seen) continue;
+    tile->lane[n] = {static_cast<int>(begin_seen - first_key), static_cast<int>(end_seen - first_key)};
+    first = std::min(first, n);
+    end = n + 1;
   }
-  auto unite = [](Range all, Range one) {
-    if (one.empty()) return all;
-    return all.empty() ? one : Range{std::min(all.begin, one.begin), std::max(all.end, one.end)};
-  };
+  std::fill(tile->lane + queries, tile->lane + tile->lanes, tile->lane[queries - 1]);
   for (int g = 0; g < tile->groups(); ++g) {
-    tile->group[g] = {};
-    for (int n = g * kGroup; n < g * kGroup + tile->GroupWidth(g); ++n)
-      tile->group[g] = unite(tile->group[g], tile->lane[n]);
+    // Of the lanes that see anything, the first sees the first key and the last the last one.
+    const int begin_lane = std::max(first, g * kGroup), end_lane = std::min(end, (g + 1) * kGroup);
+    const bool any = begin_lane < end_lane;
+    tile->group[g] = any ? Range{tile->lane[begin_lane].begin, tile->lane[end_lane - 1].end} : Range{};
   }
-  for (int g = 0; g * kGroup < keys; ++g) {
-    tile->row[g] = {};
-    for (int n = 0; n < queries; ++n)
-      if (tile->lane[n].begin < (g + 1) * kGroup && tile->lane[n].end > g * kGroup)
-        tile->row[g] = unite(tile->row[g], {n, n + 1});
+  for (int g = 0, begin_lane = first, end_lane = first; g * kGroup < keys; ++g) {
+    while (begin_lane < end && tile->lane[begin_lane].end <= g * kGroup) ++begin_lane;
+    while (end_lane < end && tile->lane[end_lane].begin < (g + 1) * kGroup) ++end_lane;
+    tile->row[g] = {begin_lane, std::max(begin_lane, end_lane)};
   }
-  return any;
+  return first < end;
 }
 
 void ReplaceHidden(const Visibility& visibility, const Tile& tile, float value, float* scores) {
