@@ -273,6 +273,79 @@ describe("interrupted", () => {
   }, 120_000);
 });
 
+describe("when something goes wrong", () => {
+  test("a diverging run is said to have stopped, the others are kept, and the status is 1", async () => {
+    writeFileSync(path("text.txt"), text);
+    const { status, stdout, stderr } = await poslab(
+      [
+        ...["extrapolate", "--encodings", "rope", "--steps", "40", ...tiny, "--corpus", "text.txt"],
+        ...["--learning-rate", "1e9", "--set", "training.clip=0", "--out", "diverged.json", "--svg", "diverged.svg"],
+      ],
+      { cwd: folder },
+    );
+    expect(status, stderr).toBe(1);
+    const [run] = read("diverged.json").runs;
+    expect(run!.stopped!.step).toBeLessThan(40);
+    expect(stdout).toMatch(/^rope +stopped +stopped$/m);
+    expect(stdout).toContain(`rope, seed 1, stopped at step ${run!.stopped!.step}: `);
+    expect(readFileSync(path("diverged.svg"), "utf8")).toContain(`seed 1 stopped at step ${run!.stopped!.step}`);
+  });
+
+  test("a process that is killed leaves the finished runs in the result, which can be resumed", async () => {
+    const place = path("killed");
+    mkdirSync(place);
+    writeFileSync(join(place, "text.txt"), text);
+    const words = ["extrapolate", "--encodings", "rope,none", "--steps", "300", "--corpus", "text.txt", ...tiny];
+    const part = join(place, "part.json");
+    const { child, ended } = startPoslab([...words, "--workers", "1", "--out", part], { cwd: place });
+    while (!existsSync(part) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill("SIGKILL");
+    await ended;
+    const whole = await poslab(["extrapolate", "--resume", part, "--json"], { cwd: place });
+    expect(whole.status, whole.stderr).toBe(0);
+    // However fast it was: a run missing and no state is what a killed process leaves at any time.
+    const result = JSON.parse(whole.stdout) as ExperimentResult;
+    for (const missing of [0, 1]) {
+      writeFileSync(part, JSON.stringify({ ...result, runs: result.runs.filter((_, index) => index !== missing) }));
+      const resumed = await poslab(["extrapolate", "--resume", part, "--json"], { cwd: place });
+      expect(resumed.stderr).toContain("1 of 2 runs are done, 0 half-finished, 1 not begun");
+      expect(numbers(JSON.parse(resumed.stdout) as ExperimentResult)).toEqual(numbers(result));
+    }
+  });
+
+  test.each([
+    [
+      "is too short",
+      "abc",
+      /^poslab: option '--length': training\.length: 8 was given; at most \d+ with this text.*\n$/,
+    ],
+    [
+      "is not UTF-8",
+      Buffer.alloc(4000, 0xff),
+      /^poslab: option '--corpus': task\.text must be UTF-8; the bytes at offset 0 are not\n$/,
+    ],
+  ])("a text that %s is refused", async (_, content, message) => {
+    const file = path("odd.txt");
+    writeFileSync(file, content);
+    const { status, stderr } = await poslab(["extrapolate", "--corpus", file, "--quiet", ...tiny]);
+    expect(stderr).toMatch(message);
+    expect(status).toBe(2);
+  });
+
+  test("a corpus is refused for a task that has none", async () => {
+    const { status, stderr } = await poslab(["extrapolate", "--task", "first", "--corpus", path("text.txt")]);
+    expect(stderr).toMatch(/^poslab: option '--corpus': task\.corpus is not known/);
+    expect(status).toBe(2);
+  });
+
+  test("a folder for weights that cannot be made is refused before anything is trained", async () => {
+    writeFileSync(path("a-file"), "");
+    const { status, stderr } = await poslab(["extrapolate", "--save", join(path("a-file"), "weights")]);
+    expect(stderr).toMatch(/^poslab: option '--save': the folder .* cannot be made: /);
+    expect(status).toBe(2);
+  });
+});
+
 describe("resuming what is no result", () => {
   test.each([
     ["[1, 2]", /is not a result of poslab extrapolate/],
