@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { csvParse } from "d3-dsv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSafetensors, type ExperimentResult } from "poslab";
-import { runExperiment } from "poslab/run";
+import { loadPosLab, readSafetensors, type ExperimentResult } from "poslab";
 import { button, openSite, saved, tinyRace, untilFinished, visit, type Site, type Visit } from "./site.js";
 
 let site: Site;
@@ -20,7 +19,8 @@ describe("saved files of a race", () => {
     const { page } = visited;
     const { bytes } = await saved(page, () => button(page, "JSON").click());
     const here = JSON.parse(bytes.toString("utf8")) as ExperimentResult;
-    const there = await runExperiment(here.experiment, { workers: 1 });
+    const lab = await loadPosLab();
+    const there = await lab.experiment(here.experiment);
     const numbers = (result: ExperimentResult) => result.runs.map(({ seconds: _, tokensPerSecond: __, ...run }) => run);
     expect(numbers(here)).toEqual(JSON.parse(JSON.stringify(numbers(there))));
     expect(here.build).toEqual(there.build);

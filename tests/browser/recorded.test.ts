@@ -4,8 +4,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readSafetensors, type ExperimentResult } from "poslab";
-import { createRunPool, type RunEvent } from "poslab/run";
+import { loadPosLab, readSafetensors, type ExperimentResult } from "poslab";
 
 const folder = new URL("../../web/public/recorded/", import.meta.url);
 const corpus = new URL("../../web/public/corpora/moby-dick.txt", import.meta.url);
@@ -43,18 +42,12 @@ describe("the recorded runs", () => {
     const rope = experiment.encodings.findIndex((encoding) => encoding.type === "rope");
     const recorded = runs.find((run) => run.encoding === rope && run.seed === experiment.seeds[0])!;
     const [steps, loss] = recorded.training[0]!;
-    const losses: number[] = [];
-    const pool = await createRunPool({ workers: 1, corpora: { "moby-dick": readFileSync(corpus) } });
-    try {
-      const run = await pool.open({ experiment, encoding: rope, seed: recorded.seed }, (event: RunEvent) => {
-        if (event.type === "progress") losses.push(...event.losses);
-      });
-      await run.step(steps);
-      expect((await run.result()).training[0]).toEqual([steps, loss]);
-      expect(losses).toHaveLength(steps);
-    } finally {
-      await pool.close();
-    }
+    const lab = await loadPosLab();
+    const run = lab.createRun(experiment, rope, recorded.seed, lab.corpus(readFileSync(corpus)));
+    run.advance(steps);
+    expect(run.progress().step).toBe(steps);
+    expect(run.result().training[0]).toEqual([steps, loss]);
+    run.dispose();
   });
 
   it("have weights that measure as recorded, but for half precision", async () => {
@@ -64,15 +57,20 @@ describe("the recorded runs", () => {
     const weights = new Uint8Array(read(entry.weights[alibi]!));
     expect([...readSafetensors(weights).tensors.values()].every((tensor) => tensor.dtype === "F16")).toBe(true);
     const recorded = runs.find((run) => run.encoding === alibi && run.seed === entry.weightsSeed)!;
-    const pool = await createRunPool({ workers: 1, corpora: { "moby-dick": readFileSync(corpus) } });
-    try {
-      const run = await pool.open({ experiment, encoding: alibi, seed: recorded.seed, weights });
-      const { byLength } = await run.measure({ lengths: [experiment.training.length] });
-      const before = recorded.byLength.find((own) => own.length === experiment.training.length)!;
-      // Weights of about 1 rounded to 11 bits: each is off by at most 2^-11, and their effects on the loss nearly cancel.
-      expect(Math.abs(byLength[0]!.lossAtEnd! - before.lossAtEnd!)).toBeLessThan(0.005);
-    } finally {
-      await pool.close();
-    }
+    const lab = await loadPosLab();
+    const run = lab.createRun(experiment, alibi, recorded.seed, lab.corpus(readFileSync(corpus)));
+    run.setWeights(weights);
+    const measuring = run.measuring(
+      {},
+      experiment.training.length,
+      experiment.test.windows,
+      () => experiment.test.windows,
+    );
+    let step = measuring.next();
+    while (!step.done) step = measuring.next();
+    const before = recorded.byLength.find((own) => own.length === experiment.training.length)!;
+    // Weights of about 1 rounded to 11 bits: each is off by at most 2^-11, and their effects on the loss nearly cancel.
+    expect(Math.abs(step.value.entry.lossAtEnd! - before.lossAtEnd!)).toBeLessThan(0.005);
+    run.dispose();
   });
 });

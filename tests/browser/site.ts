@@ -50,7 +50,7 @@ export interface Visit {
 
 export interface VisitOptions extends BrowserContextOptions {
   hash?: string;
-  /** runs in the page before its own scripts */ before?: (page: Page) => Promise<void>;
+  /** runs in the page before its own scripts */ before?: (page: Page) => Promise<unknown>;
 }
 
 /** Opens the site in a browser profile of its own. */

@@ -44,6 +44,20 @@ describe("a lane", () => {
     expect(record.lane.failure?.step).toBe(41);
   });
 
+  it("is done when its result is there, not before", () => {
+    const record = new LaneRecord(experiment, 0, 1);
+    record.apply({
+      type: "progress",
+      progress: progress({ phase: "done", fraction: 1 }),
+      losses: new Float32Array(),
+      firstStep: 0,
+    });
+    expect(record.lane.phase).toBe("measuring");
+    record.apply({ type: "done", result: run(0, 1, []), weights: new Uint8Array() });
+    record.apply({ type: "progress", progress: progress({}), losses: new Float32Array(), firstStep: 0 });
+    expect(record.lane.phase).toBe("done");
+  });
+
   it("forgets everything when it is rewound", () => {
     const record = new LaneRecord(experiment, 0, 1, run(0, 1, [entry(64, 1.7)]));
     expect(record.lane.phase).toBe("done");

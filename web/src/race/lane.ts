@@ -55,8 +55,9 @@ export class LaneRecord {
         const { phase, step, steps, stepsPerSecond, secondsLeft, fraction } = event.progress;
         this.#losses.add(event.losses, event.firstStep);
         const result = { ...this.lane.result, steps: step, training: [...this.#losses.entries] };
-        // A failure is said by its own event and stays said.
-        const shown = this.lane.failure ? "failed" : phase;
+        // The end and a failure are said by their own events, and stay said.
+        if (this.lane.phase === "done") break;
+        const shown = this.lane.failure ? "failed" : phase === "done" ? "measuring" : phase;
         this.lane = { ...this.lane, phase: shown, step, steps, stepsPerSecond, secondsLeft, fraction, result };
         break;
       }
