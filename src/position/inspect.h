@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Looking at a scheme: the tables, frequencies, rotated vectors, slopes, buckets and bias matrices that pages, case files
-// and the package's calls show. Schemes are reached through their hooks only, never by name. Every size is checked in
-// 64 bits before memory is asked for; kContradiction when the scheme has no such thing.
+// Looking at a scheme: the tables, frequencies, rotated vectors, slopes, buckets and bias matrices that pages, case
+// files and the package's calls show. Schemes are reached through their hooks only, never by name. Every size is
+// checked in 64 bits before memory is asked for; kContradiction when the scheme has no such thing.
 #pragma once
 
 #include <cstdint>

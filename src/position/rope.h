@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotary position embedding (Su et al. 2021, RoFormer, section 3.2): pair k of a query or key at position p is turned by
-// p theta^(-2k / r), so that scores depend on the distance only. Half layout pairs lanes (k, k + r/2) (GPT-NeoX,
+// Rotary position embedding (Su et al. 2021, RoFormer, section 3.2): pair k of a query or key at position p is turned
+// by p theta^(-2k / r), so that scores depend on the distance only. Half layout pairs lanes (k, k + r/2) (GPT-NeoX,
 // Hugging Face's Llama), interleaved (2k, 2k + 1) (the paper, Meta's Llama, GPT-J). Scalings: rope_scaling.h.
 #pragma once
 

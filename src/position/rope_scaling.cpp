@@ -188,7 +188,8 @@ Status Llama3(const RopeScaling& scaling, FrequencyTable* table) {
   return Status::Ok();
 }
 
-// The first floor(partial * d / 2) pairs of the whole head turn, with the head's width as denominator; the rest stand still.
+// The first floor(partial * d / 2) pairs of the whole head turn, with the head's width as denominator; the rest stand
+// still.
 Result<FrequencyTable> Proportional(const RopeScaling& scaling, const RopeSetting& setting) {
   const int64_t pairs = setting.head_dim / 2;
   const double partial = scaling.partial_rotary_factor.value_or(1);

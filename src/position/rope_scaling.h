@@ -3,7 +3,8 @@
 // computes them (names in camelCase), here in double:
 //   linear (Chen et al. 2023), ntk and dynamic (bloc97, emozilla 2023), yarn (Peng et al. 2023), longrope (Ding et al.
 //   2024), llama3 (Llama team 2024), proportional (Gemma 4; p-RoPE of Barbero et al. 2024).
-// With r = rotaryDim: f_k = theta^(-2k / r), k = 0 .. r/2 - 1; each type changes f_k, and yarn and longrope also the size of cos and sin.
+// With r = rotaryDim: f_k = theta^(-2k / r), k = 0 .. r/2 - 1; each type changes f_k, and yarn and longrope also the
+// size of cos and sin.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rotation tables from frequencies (Su et al. 2021, RoFormer), and turning rows by them. The attention engine turns rows
-// as it packs them; TurnRows is for callers who want the turned rows themselves.
+// Rotation tables from frequencies (Su et al. 2021, RoFormer), and turning rows by them. The attention engine turns
+// rows as it packs them; TurnRows is for callers who want the turned rows themselves.
 #pragma once
 
 #include <cstdint>

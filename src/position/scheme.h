@@ -7,9 +7,9 @@
 //   score      slice: b_h(j - i) | band: q(i) . r(j - i) | tile: any change of the logits of one tile
 //   value      adds sum_j a_ij r'(j - i) to the output (a band)
 //
-// Life of a scheme: Make (registry.h) checks the description; Parameters says which learnable tensors it has; Bind turns
-// positions and parameter values into Hooks for one call; the engine runs, and in training fills HookGradients; Pull
-// turns those into gradients of the parameters.
+// Life of a scheme: Make (registry.h) checks the description; Parameters says which learnable tensors it has; Bind
+// turns positions and parameter values into Hooks for one call; the engine runs, and in training fills HookGradients;
+// Pull turns those into gradients of the parameters.
 #pragma once
 
 #include <cmath>
@@ -111,7 +111,8 @@ class Slice {
   virtual bool learns() const { return false; }
 };
 
-// Band: a table of relative vectors by distance. Row of a distance j - i: clamp(j - i, first, first + rows - 1) - first.
+// Band: a table of relative vectors by distance. Row of a distance j - i: clamp(j - i, first, first + rows - 1) -
+// first.
 //   score, side kQuery: logit += scale * (q(i) + bias_h) . r(row)      (Shaw's keys; Transformer-XL with v as bias)
 //   score, side kKey:   logit += scale * k(j) . r(row)                  (DeBERTa's position-to-content)
 //   value:              output(i) += sum_j a_ij r'(row)
@@ -127,8 +128,8 @@ struct Band {
 };
 
 // Tile: any change of the logits of some queries x some keys. The engine calls Forward for each tile of a row block in
-// the key order that the hook asks for, then goes on with the softmax; hidden entries are replaced afterwards, so a hook
-// need not know the mask. Logits are stored keys-major: logits[key * stride + query].
+// the key order that the hook asks for, then goes on with the softmax; hidden entries are replaced afterwards, so a
+// hook need not know the mask. Logits are stored keys-major: logits[key * stride + query].
 struct TileArguments {
   int64_t head = 0;                      // first head of this call
   int64_t heads = 1;                     // 1, or all heads when all_heads()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// T5's buckets of distances (Raffel et al. 2020, section 2.1, and the authors' code) by exact integer thresholds. With n
-// buckets a side and e = floor(n / 2), distances below e have a bucket each; from there on
+// T5's buckets of distances (Raffel et al. 2020, section 2.1, and the authors' code) by exact integer thresholds. With
+// n buckets a side and e = floor(n / 2), distances below e have a bucket each; from there on
 //   bucket = e + floor((n - e) ln(distance / e) / ln(maxDistance / e)), at most n - 1.
 // The first distance of each bucket is found once: b - e = t asks for distance^(n-e) >= maxDistance^t e^(n-e-t), which
 // is decided in whole numbers whenever doubles cannot be trusted (distances 16, 32, 64 of 32/128 are such edges).

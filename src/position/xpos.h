@@ -11,8 +11,8 @@
 
 namespace poslab {
 
-// Fields: theta (10000), scaleBase (512), layout ("interleaved"). No tensors. Keys far to the right of a query (without a
-// causal mask) grow without bound by the formula; the growth of one pair stops at 2^60.
+// Fields: theta (10000), scaleBase (512), layout ("interleaved"). No tensors. Keys far to the right of a query (without
+// a causal mask) grow without bound by the formula; the growth of one pair stops at 2^60.
 Result<std::unique_ptr<Scheme>> MakeXpos(const Description& description);
 
 }  // namespace poslab

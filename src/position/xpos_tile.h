@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// xPos's tile: logits = scale * sum over pairs k of z_k^((i - j) / scaleBase) (q_k . k_k), from rotated rows. Forward and
-// backward as matrix products of damped panels where the tile's positions are near one another, entry by entry where
-// ids jump by more than a panel's powers can bear.
+// xPos's tile: logits = scale * sum over pairs k of z_k^((i - j) / scaleBase) (q_k . k_k), from rotated rows. Forward
+// and backward as matrix products of damped panels where the tile's positions are near one another, entry by entry
+// where ids jump by more than a panel's powers can bear.
 #pragma once
 
 #include <cstdint>

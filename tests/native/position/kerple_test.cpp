@@ -70,8 +70,8 @@ TEST_CASE("The gradients of r1 and r2 are those of finite differences in double"
           sum += gradient[h * kCount + static_cast<size_t>(n)] * Kernel(kind, a, b, kFirst + n);
         return sum;
       };
-      // Central differences with step 1e-5: error 1e-10 times the third derivative (below 1e4 here at r2 = 0.01 of the log
-      // kernel), and the float that the gradient is stored in.
+      // Central differences with step 1e-5: error 1e-10 times the third derivative (below 1e4 here at r2 = 0.01 of the
+      // log kernel), and the float that the gradient is stored in.
       constexpr double kStep = 1e-5;
       const double by_r1 = (loss(r1 + kStep, r2) - loss(r1 - kStep, r2)) / (2 * kStep);
       const double by_r2 = (loss(r1, r2 + kStep) - loss(r1, r2 - kStep)) / (2 * kStep);

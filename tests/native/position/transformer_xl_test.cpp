@@ -66,7 +66,8 @@ TEST_CASE("Every distance that can occur has its row, with and without a mask, f
         }
       }
     }
-    // Ten products of numbers up to 1 and about 2, each with a rounded sinusoid, and as many sums: 30 * 2^-24 * 2 at most.
+    // Ten products of numbers up to 1 and about 2, each with a rounded sinusoid, and as many sums: 30 * 2^-24 * 2 at
+    // most.
     CHECK(worst < 4e-6);
   }
 }
