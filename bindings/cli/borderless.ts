@@ -2,7 +2,7 @@
 // A table without lines: columns apart by two spaces, which reads well in a terminal and in a pasted message alike.
 
 import Table from "cli-table3";
-import pc from "picocolors";
+import { colors } from "./colors.js";
 
 /** Rows of cells under bold heads; cells may have several lines. */
 export function borderless(
@@ -11,7 +11,7 @@ export function borderless(
   align: readonly ("left" | "right")[],
 ): string {
   const table = new Table({
-    head: heads.map((head) => pc.bold(head)),
+    head: heads.map((head) => colors.bold(head)),
     colAligns: [...align],
     chars: {
       top: "",

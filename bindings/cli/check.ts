@@ -3,10 +3,10 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import pc from "picocolors";
 import { checkCase } from "../js/check.js";
 import { loadPosLab } from "../js/index.js";
 import type { CaseResult } from "../js/run-types.js";
+import { colors } from "./colors.js";
 import { exitStatus, fileProblem, isPosLabError, oneLine, Refusal } from "./failure.js";
 import { isFolder, readBytes } from "./files.js";
 
@@ -58,7 +58,7 @@ function expand(path: string): string[] {
 }
 
 function line({ name, passed, maxAbsolute, maxRelative, message }: CaseResult): string {
-  const parts = [passed ? pc.green("pass") : pc.red("fail"), name];
+  const parts = [passed ? colors.green("pass") : colors.red("fail"), name];
   if (maxAbsolute !== null) parts.push(`absolute ${short(maxAbsolute)}`);
   if (maxRelative !== null) parts.push(`relative ${short(maxRelative)}`);
   if (message) parts.push(message);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A tensor as a person wants to see it in a terminal: rounded, aligned, and elided in the middle where it is large.
 
-import pc from "picocolors";
 import type { Tensor } from "../js/types.js";
+import { colors } from "./colors.js";
 
 /** Of larger matrices the first and last rows (and matrices, and columns) are shown. */
 const kRows = 12;
@@ -14,7 +14,7 @@ const kGap = 2;
 /** `axes` names the axes: ["head", "query", "key"]. */
 export function previewTensor(name: string, tensor: Tensor, axes: readonly string[], width: number): string {
   const { data, shape } = tensor;
-  const title = `${pc.bold(name)} [${shape.join(", ")}]  ${pc.dim(`${axes.join(" × ")}${range(data)}`)}`;
+  const title = `${colors.bold(name)} [${shape.join(", ")}]  ${colors.dim(`${axes.join(" × ")}${range(data)}`)}`;
   if (data.length === 0) return title;
   const columns = shape.at(-1)!,
     rows = shape.at(-2) ?? 1;
@@ -24,10 +24,10 @@ export function previewTensor(name: string, tensor: Tensor, axes: readonly strin
   const shownPanels = elide(panels, kPanels, 1);
   for (const panel of shownPanels) {
     if (panel === null) {
-      blocks.push(pc.dim(`… ${panels - (shownPanels.length - 1)} more ${axes[0]}s …`));
+      blocks.push(colors.dim(`… ${panels - (shownPanels.length - 1)} more ${axes[0]}s …`));
       continue;
     }
-    if (shape.length > 2) blocks.push(pc.dim(`${axes[0]} ${panel}`));
+    if (shape.length > 2) blocks.push(colors.dim(`${axes[0]} ${panel}`));
     blocks.push(
       matrix(data.subarray(panel * rows * columns, (panel + 1) * rows * columns), rows, columns, format, width),
     );
@@ -56,7 +56,7 @@ function matrix(
   const text = (row: number, column: number | null): string =>
     column === null ? "…" : format(data[row * columns + column]!);
   return [
-    pc.dim(
+    colors.dim(
       line(
         "",
         shownColumns.map((column) => (column === null ? "…" : String(column))),
@@ -64,7 +64,7 @@ function matrix(
     ),
     ...shownRows.map((row) =>
       row === null
-        ? pc.dim(
+        ? colors.dim(
             line(
               "…",
               shownColumns.map(() => "…"),

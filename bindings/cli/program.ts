@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { Command, Option } from "commander";
-import pc from "picocolors";
+import { colors } from "./colors.js";
 import {
   assignment,
   collect,
@@ -34,7 +34,7 @@ export function buildProgram(run: (work: () => Promise<number>) => Promise<void>
     .version(kVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print help for one command")
-    .configureHelp({ styleTitle: (title) => pc.bold(title), showGlobalOptions: false })
+    .configureHelp({ styleTitle: (title) => colors.bold(title), showGlobalOptions: false })
     .showHelpAfterError(false)
     .addHelpText(
       "after",

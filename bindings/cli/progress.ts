@@ -3,7 +3,6 @@
 
 import type { MultiBar as MultiBarType, SingleBar } from "cli-progress";
 import cliProgress from "cli-progress";
-import pc from "picocolors";
 import type { RunProgress } from "../js/types.js";
 
 export interface ProgressReporter {
@@ -31,7 +30,7 @@ class Bars implements ProgressReporter {
     this.#label = label;
     this.#multi = new cliProgress.MultiBar(
       {
-        format: `{label} ${pc.cyan("{bar}")} {percentage}%  {detail}`,
+        format: `{label} {bar} {percentage}%  {detail}`,
         barsize: 24,
         autopadding: true,
         hideCursor: true,

@@ -2,9 +2,9 @@
 // The end of `poslab extrapolate`: encodings down, tested lengths across, mean and spread over seeds, "not defined" where it
 // is. What does not fit the terminal is first broken within cells, then the columns go on below.
 
-import pc from "picocolors";
 import { summarize, type SummaryCell, type SummaryRow } from "../js/summary.js";
 import type { ExperimentResult } from "../js/types.js";
+import { colors } from "./colors.js";
 import { borderless } from "./borderless.js";
 
 export function resultTable(result: ExperimentResult, width: number): string {
@@ -72,7 +72,7 @@ function layOut(labels: readonly string[], heads: readonly string[], cells: read
 function draw(labels: readonly string[], heads: readonly string[], cells: readonly string[][]): string {
   const rows = labels.map((label, row) => [
     label,
-    ...cells[row]!.map((cell) => (/^not\s/.test(cell) ? pc.dim(cell) : cell)),
+    ...cells[row]!.map((cell) => (/^not\s/.test(cell) ? colors.dim(cell) : cell)),
   ]);
   return borderless(["", ...heads], rows, ["left", ...heads.map(() => "right" as const)]);
 }
@@ -86,9 +86,9 @@ function footnotes(rows: readonly SummaryRow[]): string[] {
     const first = [...reasons][0];
     return [
       ...(row.atTest === null ? row.stopped : []).map(({ seed, step, reason }) =>
-        pc.yellow(`${row.label}, seed ${seed}, stopped at step ${step}: ${reason}`),
+        colors.yellow(`${row.label}, seed ${seed}, stopped at step ${step}: ${reason}`),
       ),
-      ...(first ? [pc.dim(`${row.label}, not defined from ${first[1][0]} on: ${first[0]}`)] : []),
+      ...(first ? [colors.dim(`${row.label}, not defined from ${first[1][0]} on: ${first[0]}`)] : []),
     ];
   });
 }

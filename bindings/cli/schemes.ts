@@ -7,7 +7,7 @@ import { exitStatus } from "./failure.js";
 
 /** Papers and sections; an encoding without an entry is listed all the same. */
 const sources: Record<string, string> = {
-  none: "no positions at all (causal attention only)",
+  none: "no positions; Haviv et al. 2022",
   sinusoidal: "Vaswani et al. 2017, section 3.5",
   learned: "Gehring et al. 2017; Devlin et al. 2019 (BERT)",
   shaw: "Shaw et al. 2018, section 3",

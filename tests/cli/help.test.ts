@@ -35,10 +35,14 @@ describe("help", () => {
     expect(await poslab(["--version"])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test("has no colours where there is no terminal", async () => {
-    const { stdout } = await poslab(["extrapolate", "--help"]);
+  test("and tables have colours only for a terminal, or when they are forced", async () => {
     // eslint-disable-next-line no-control-regex
-    expect(stdout).not.toMatch(/\u001b/);
+    const coloured = /\u001b\[/;
+    const words = ["schemes"];
+    expect((await poslab(["extrapolate", "--help"], { env: { CI: "1" } })).stdout).not.toMatch(coloured);
+    expect((await poslab(words, { env: { CI: "1" } })).stdout).not.toMatch(coloured);
+    expect((await poslab(words, { env: { FORCE_COLOR: "1" } })).stdout).toMatch(coloured);
+    expect((await poslab(words, { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stdout).not.toMatch(coloured);
   });
 });
 
