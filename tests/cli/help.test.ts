@@ -41,7 +41,7 @@ describe("help", () => {
     const words = ["schemes"];
     expect((await poslab(["extrapolate", "--help"], { env: { CI: "1" } })).stdout).not.toMatch(coloured);
     expect((await poslab(words, { env: { CI: "1" } })).stdout).not.toMatch(coloured);
-    expect((await poslab(words, { env: { FORCE_COLOR: "1" } })).stdout).toMatch(coloured);
+    expect((await poslab(words, { env: { FORCE_COLOR: "1", NO_COLOR: "" } })).stdout).toMatch(coloured);
     expect((await poslab(words, { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stdout).not.toMatch(coloured);
   });
 });
