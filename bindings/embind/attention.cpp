@@ -42,8 +42,8 @@ Status ReadMask(const val& options, Call* call) {
   call->key_mask = std::move(*copied);
   const int64_t keys = call->arguments.key.length;
   if (call->key_mask.size() != keys) {
-    return Status::Number(Code::kShape, "keyMask", static_cast<double>(call->key_mask.size()), "a list of {0}, one for each key,",
-                          static_cast<double>(keys));
+    return Status::Number(Code::kShape, "keyMask", static_cast<double>(call->key_mask.size()),
+                          "a list of {0}, one for each key,", static_cast<double>(keys));
   }
   mask.key_mask = call->key_mask.data();
   return Status::Ok();
@@ -52,7 +52,8 @@ Status ReadMask(const val& options, Call* call) {
 Status ReadPositions(const val& options, Call* call) {
   const int64_t queries = call->arguments.query.length, keys = call->arguments.key.length;
   const Positions defaults = DefaultQueryPositions(queries, keys, call->arguments.mask.alignment);
-  Result<Positions> query = PositionsOf(options["queryPositions"], defaults.start, queries, "queryPositions", &call->query_ids);
+  Result<Positions> query =
+      PositionsOf(options["queryPositions"], defaults.start, queries, "queryPositions", &call->query_ids);
   if (!query.ok()) return query.status();
   Result<Positions> key = PositionsOf(options["keyPositions"], 0, keys, "keyPositions", &call->key_ids);
   if (!key.ok()) return key.status();

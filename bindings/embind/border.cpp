@@ -16,18 +16,30 @@ using emscripten::typed_memory_view;
 // The enumerators of Code without their k, first letter lower-case.
 const char* CodeText(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kUnknownName: return "unknownName";
-    case Code::kType: return "type";
-    case Code::kShape: return "shape";
-    case Code::kRange: return "range";
-    case Code::kContradiction: return "contradiction";
-    case Code::kMissing: return "missing";
-    case Code::kMemory: return "memory";
-    case Code::kNotDefined: return "notDefined";
-    case Code::kFormat: return "format";
-    case Code::kDiverged: return "diverged";
-    case Code::kState: return "state";
+    case Code::kOk:
+      return "ok";
+    case Code::kUnknownName:
+      return "unknownName";
+    case Code::kType:
+      return "type";
+    case Code::kShape:
+      return "shape";
+    case Code::kRange:
+      return "range";
+    case Code::kContradiction:
+      return "contradiction";
+    case Code::kMissing:
+      return "missing";
+    case Code::kMemory:
+      return "memory";
+    case Code::kNotDefined:
+      return "notDefined";
+    case Code::kFormat:
+      return "format";
+    case Code::kDiverged:
+      return "diverged";
+    case Code::kState:
+      return "state";
   }
   return "";
 }
@@ -130,8 +142,12 @@ std::vector<int64_t> ShapeOf(const val& object) {
   return std::vector<int64_t>(extents.begin(), extents.end());
 }
 
-Result<Buffer<float>> CopyFloats(const val& numbers, std::string_view argument) { return Copy<float>(numbers, argument); }
-Result<Buffer<uint8_t>> CopyBytes(const val& bytes, std::string_view argument) { return Copy<uint8_t>(bytes, argument); }
+Result<Buffer<float>> CopyFloats(const val& numbers, std::string_view argument) {
+  return Copy<float>(numbers, argument);
+}
+Result<Buffer<uint8_t>> CopyBytes(const val& bytes, std::string_view argument) {
+  return Copy<uint8_t>(bytes, argument);
+}
 Result<Buffer<int32_t>> CopyTokens(const val& numbers, std::string_view argument) {
   return Copy<int32_t>(numbers, argument);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Between JavaScript values and the core: failures out as data, arrays in and out with one copy each, schemes in without knowing
-// any of them. The TypeScript layer (bindings/js) makes the plain objects that arrive here and checks what a caller may have got
-// wrong about their form; what the numbers mean is checked by the core.
+// Between JavaScript values and the core: failures out as data, arrays in and out with one copy each, schemes in
+// without knowing any of them. The TypeScript layer (bindings/js) makes the plain objects that arrive here and checks
+// what a caller may have got wrong about their form; what the numbers mean is checked by the core.
 #pragma once
 
 #include <emscripten/val.h>
@@ -26,8 +26,8 @@ val FailureValue(const Status& status);
 val Failed(const Status& status);
 
 // Returns { failure } from the surrounding function when `expression` is not ok.
-#define POSLAB_FAIL_IF_ERROR(expression)                                                        \
-  do {                                                                                          \
+#define POSLAB_FAIL_IF_ERROR(expression)                                                                  \
+  do {                                                                                                    \
     if (::poslab::Status status_ = (expression); !status_.ok()) return ::poslab::border::Failed(status_); \
   } while (false)
 
@@ -76,6 +76,7 @@ Result<GivenScheme> SchemeOf(const val& flat, const Dimensions& dimensions);
 Description DescriptionOf(const val& flat);
 
 // Position ids: given ones (kept in `storage`), or contiguous from `start`.
-Result<Positions> PositionsOf(const val& ids, int64_t start, int64_t count, const char* argument, Buffer<int64_t>* storage);
+Result<Positions> PositionsOf(const val& ids, int64_t start, int64_t count, const char* argument,
+                              Buffer<int64_t>* storage);
 
 }  // namespace poslab::border

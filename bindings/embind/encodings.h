@@ -8,12 +8,13 @@ namespace poslab::border {
 
 using emscripten::val;
 
-val SchemesList();                                                     // [{ type, hooks }]
+val SchemesList();  // [{ type, hooks }]
 val TableCall(const val& scheme, double length, double dim, double start);
 val FrequenciesCall(const val& scheme, double head_dim, double length);
 val RotateCall(const val& scheme, const val& x, const val& positions, double start);
 val SlopesCall(const val& scheme, double heads);
 val BucketsCall(const val& scheme, const val& distances);
-val BiasCall(const val& scheme, double heads, double queries, double keys, const val& query_positions, const val& key_positions);
+val BiasCall(const val& scheme, double heads, double queries, double keys, const val& query_positions,
+             const val& key_positions);
 
 }  // namespace poslab::border

@@ -151,7 +151,8 @@ val RunObject::Results() const {
 }
 
 val RunObject::StartMeasuring(const val& change, double length, double windows) {
-  Result<std::unique_ptr<LiveMeasurement>> measuring = LiveMeasurement::Start(run_.get(), ChangeOf(change), Whole(length), Whole(windows));
+  Result<std::unique_ptr<LiveMeasurement>> measuring =
+      LiveMeasurement::Start(run_.get(), ChangeOf(change), Whole(length), Whole(windows));
   if (!measuring.ok()) return Failed(measuring.status());
   measuring_ = std::move(*measuring);
   return Done();

@@ -23,8 +23,8 @@ class CorpusObject {
   double vocabulary() const { return static_cast<double>(corpus_->vocabulary()); }
   double training_size() const { return static_cast<double>(corpus_->training().size()); }
   double test_size() const { return static_cast<double>(corpus_->test().size()); }
-  val SymbolList() const;                           // code points or bytes by id, without the spare id
-  val TestIds(double from, double count) const;     // ids of the test part
+  val SymbolList() const;                        // code points or bytes by id, without the spare id
+  val TestIds(double from, double count) const;  // ids of the test part
   const std::shared_ptr<const Corpus>& get() const { return corpus_; }
 
  private:
@@ -36,8 +36,8 @@ val MakeCorpus(const val& utf8, bool bytes);  // { corpus }
 class ModelObject {
  public:
   virtual ~ModelObject() = default;
-  val Parameters();                      // [{ name, shape, offset, size }]
-  val Weights();                         // all, one after the other
+  val Parameters();  // [{ name, shape, offset, size }]
+  val Weights();     // all, one after the other
   val SetWeights(const val& numbers);
   virtual Model& model() = 0;
 };
@@ -49,8 +49,8 @@ class RunObject : public ModelObject {
   val Progress() const;
   val Advance(double steps);
   void SkipToMeasuring() { run_->SkipToMeasuring(); }
-  val Losses(double from) const;         // one a step, from this step on
-  val Results() const;                   // { byLength, byPosition, atTest }
+  val Losses(double from) const;  // one a step, from this step on
+  val Results() const;            // { byLength, byPosition, atTest }
   val StartMeasuring(const val& change, double length, double windows);
   val AdvanceMeasuring(double windows);  // { done, result?, byPosition? }
   val Generate(const val& prompt, double count, double temperature, double seed, const val& change);
@@ -66,7 +66,8 @@ val MakeRun(const val& description, std::shared_ptr<CorpusObject> corpus);  // {
 
 class TrainerObject : public ModelObject {
  public:
-  TrainerObject(std::unique_ptr<Model> model, AdamW optimizer) : model_(std::move(model)), optimizer_(std::move(optimizer)) {}
+  TrainerObject(std::unique_ptr<Model> model, AdamW optimizer)
+      : model_(std::move(model)), optimizer_(std::move(optimizer)) {}
   Model& model() override { return *model_; }
   // Mean loss of a batch and its gradients, which Gradients() then has. { loss }
   val Loss(const val& ids, const val& targets, double batch, double length);

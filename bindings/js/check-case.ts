@@ -6,7 +6,19 @@ import type { FileTensor, TensorFile } from "./run-types.js";
 import { readSafetensors } from "./safetensors.js";
 import type { Mask, ModelShape, Position, Tensor, TrainingOptions } from "./types.js";
 
-export const operations = ["table", "frequencies", "rotate", "slopes", "buckets", "bias", "attention", "attention-gradients", "training", "config", "reject"] as const;
+export const operations = [
+  "table",
+  "frequencies",
+  "rotate",
+  "slopes",
+  "buckets",
+  "bias",
+  "attention",
+  "attention-gradients",
+  "training",
+  "config",
+  "reject",
+] as const;
 export type Operation = (typeof operations)[number];
 
 /** The JSON object; which fields matter depends on the operation. */
@@ -17,8 +29,15 @@ export interface CaseDescription {
   tolerance?: { absolute?: number; relative?: number };
   /** of reject */ call?: Operation;
   reason?: string;
-  length?: number; dim?: number; start?: number; headDim?: number; heads?: number; queryLength?: number; keyLength?: number;
-  mask?: Mask; scale?: number;
+  length?: number;
+  dim?: number;
+  start?: number;
+  headDim?: number;
+  heads?: number;
+  queryLength?: number;
+  keyLength?: number;
+  mask?: Mask;
+  scale?: number;
   model?: ModelShape & { vocabulary: number };
   training?: TrainingOptions;
 }
@@ -43,13 +62,16 @@ export function readCase(bytes: Uint8Array): Case {
   } catch (error) {
     throw notACase(`the text called case is no JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-  if (typeof description !== "object" || description === null || Array.isArray(description)) throw notACase("the JSON called case is no object");
+  if (typeof description !== "object" || description === null || Array.isArray(description))
+    throw notACase("the JSON called case is no object");
   const { name, op, call, position } = description as Partial<CaseDescription>;
   if (typeof name !== "string") throw notACase("it has no name");
   for (const operation of op === "reject" ? [op, call] : [op]) {
-    if (!operations.includes(operation as Operation)) throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
+    if (!operations.includes(operation as Operation))
+      throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
   }
-  if (op !== "config" && (typeof position !== "object" || position === null)) throw notACase("it has no position object");
+  if (op !== "config" && (typeof position !== "object" || position === null))
+    throw notACase("it has no position object");
   return { description: description as CaseDescription, tensors };
 }
 
@@ -61,7 +83,10 @@ export function needed({ tensors }: Case, name: string): FileTensor {
 }
 
 /** A number that the operation needs. */
-export function neededNumber({ description }: Case, name: "length" | "dim" | "headDim" | "heads" | "queryLength" | "keyLength"): number {
+export function neededNumber(
+  { description }: Case,
+  name: "length" | "dim" | "headDim" | "heads" | "queryLength" | "keyLength",
+): number {
   const value = description[name];
   if (value === undefined) throw notACase(`it has no ${name}`);
   return value;
@@ -69,7 +94,9 @@ export function neededNumber({ description }: Case, name: "length" | "dim" | "he
 
 /** Tensors whose names begin with a prefix, without it. */
 export function startingWith({ tensors }: Case, prefix: string): [string, FileTensor][] {
-  return [...tensors].flatMap(([name, tensor]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), tensor] as [string, FileTensor]] : []));
+  return [...tensors].flatMap(([name, tensor]) =>
+    name.startsWith(prefix) ? [[name.slice(prefix.length), tensor] as [string, FileTensor]] : [],
+  );
 }
 
 /** The scheme object with its tensors. */

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The operations of conformance cases, each through the public functions: what the library gives, by the name that the expected
-// tensor has in the file (without "expected.").
+// The operations of conformance cases, each through the public functions: what the library gives, by the name that the
+// expected tensor has in the file (without "expected.").
 
-import { type Case, type Got, idsOf, needed, neededNumber, type Operation, positionOf, startingWith } from "./check-case.js";
+import {
+  type Case,
+  type Got,
+  idsOf,
+  needed,
+  neededNumber,
+  type Operation,
+  positionOf,
+  startingWith,
+} from "./check-case.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
 import { modelDefaults, trainingDefaults } from "./experiment-defaults.js";
 import type { PosLab } from "./poslab.js";
@@ -14,17 +23,31 @@ export type Results = Map<string, Got>;
 export const compute: Record<Exclude<Operation, "config" | "reject">, (item: Case, lab: PosLab) => Results> = {
   table: (item, lab) => {
     const { start = 0 } = item.description;
-    return new Map([["table", lab.table(positionOf(item), { length: neededNumber(item, "length"), dim: neededNumber(item, "dim"), start })]]);
+    return new Map([
+      [
+        "table",
+        lab.table(positionOf(item), { length: neededNumber(item, "length"), dim: neededNumber(item, "dim"), start }),
+      ],
+    ]);
   },
   frequencies: (item, lab) => {
     const { length = 0 } = item.description;
-    const { inverseFrequencies, attentionFactor } = lab.frequencies(positionOf(item), { headDim: neededNumber(item, "headDim"), length });
+    const { inverseFrequencies, attentionFactor } = lab.frequencies(positionOf(item), {
+      headDim: neededNumber(item, "headDim"),
+      length,
+    });
     return new Map<string, Got>([
       ["inverseFrequencies", { data: inverseFrequencies, shape: [inverseFrequencies.length] }],
       ["attentionFactor", { data: [attentionFactor], shape: [1] }],
     ]);
   },
-  rotate: (item, lab) => new Map([["x", lab.rotate(needed(item, "input.x"), positionOf(item), { positions: idsOf(needed(item, "input.positions")) })]]),
+  rotate: (item, lab) =>
+    new Map([
+      [
+        "x",
+        lab.rotate(needed(item, "input.x"), positionOf(item), { positions: idsOf(needed(item, "input.positions")) }),
+      ],
+    ]),
   slopes: (item, lab) => {
     const data = lab.slopes(positionOf(item), { heads: neededNumber(item, "heads") });
     return new Map([["slopes", { data, shape: [data.length] }]]);
@@ -34,17 +57,29 @@ export const compute: Record<Exclude<Operation, "config" | "reject">, (item: Cas
     return new Map([["buckets", { data, shape: [data.length] }]]);
   },
   bias: (item, lab) => {
-    const options = { heads: neededNumber(item, "heads"), queryLength: neededNumber(item, "queryLength"), keyLength: neededNumber(item, "keyLength") };
+    const options = {
+      heads: neededNumber(item, "heads"),
+      queryLength: neededNumber(item, "queryLength"),
+      keyLength: neededNumber(item, "keyLength"),
+    };
     return new Map([["bias", lab.bias(positionOf(item), options)]]);
   },
   attention: (item, lab) => {
-    const { output, weights } = lab.attention({ ...attentionOptions(item), weights: item.tensors.has("expected.weights") });
+    const { output, weights } = lab.attention({
+      ...attentionOptions(item),
+      weights: item.tensors.has("expected.weights"),
+    });
     return new Map<string, Got>([["output", output], ...(weights ? [["weights", weights] as [string, Got]] : [])]);
   },
   "attention-gradients": (item, lab) => {
-    const { query, key, value, position } = lab.attentionGradients({ ...attentionOptions(item), outputGradient: needed(item, "input.outputGradient") });
+    const { query, key, value, position } = lab.attentionGradients({
+      ...attentionOptions(item),
+      outputGradient: needed(item, "input.outputGradient"),
+    });
     return new Map<string, Got>([
-      ["gradient.query", query], ["gradient.key", key], ["gradient.value", value],
+      ["gradient.query", query],
+      ["gradient.key", key],
+      ["gradient.value", value],
       ...Object.entries(position).map(([name, tensor]) => [`gradient.position.${name}`, tensor] as [string, Got]),
     ]);
   },
@@ -57,9 +92,14 @@ function attentionOptions(item: Case): AttentionOptions {
   const queryPositions = item.tensors.get("input.queryPositions");
   const keyPositions = item.tensors.get("input.keyPositions");
   return {
-    query: needed(item, "input.query"), key: needed(item, "input.key"), value: needed(item, "input.value"), position: positionOf(item),
-    ...(mask ? { mask } : {}), ...(scale === undefined ? {} : { scale }),
-    ...(keyMask ? { keyMask: idsOf(keyMask) } : {}), ...(queryPositions ? { queryPositions: idsOf(queryPositions) } : {}),
+    query: needed(item, "input.query"),
+    key: needed(item, "input.key"),
+    value: needed(item, "input.value"),
+    position: positionOf(item),
+    ...(mask ? { mask } : {}),
+    ...(scale === undefined ? {} : { scale }),
+    ...(keyMask ? { keyMask: idsOf(keyMask) } : {}),
+    ...(queryPositions ? { queryPositions: idsOf(queryPositions) } : {}),
     ...(keyPositions ? { keyPositions: idsOf(keyPositions) } : {}),
   };
 }
@@ -67,7 +107,8 @@ function attentionOptions(item: Case): AttentionOptions {
 /** Follows given batches from given weights, step by step. */
 function train(item: Case, lab: PosLab): Results {
   const { model, training, position } = item.description;
-  if (!model || !training) throw new PosLabError("format", "not a case: it needs model and training", { argument: "case" });
+  if (!model || !training)
+    throw new PosLabError("format", "not a case: it needs model and training", { argument: "case" });
   const batches = needed(item, "input.batches");
   const [steps = 0, batch = 0, row = 1] = batches.shape;
   const length = row - 1;
@@ -81,12 +122,15 @@ function train(item: Case, lab: PosLab): Results {
     const byName = new Map(startingWith(item, "weights."));
     for (const { name, shape: wanted, offset } of parameters) {
       const tensor = byName.get(name);
-      if (!tensor) throw new PosLabError("missing", `weights.${name} is missing; a tensor [${wanted.join(", ")}] is needed`);
-      if (tensor.shape.join() !== wanted.join()) throw wrongArgument("shape", `weights.${name}`, tensor.shape, `a tensor [${wanted.join(", ")}]`);
+      if (!tensor)
+        throw new PosLabError("missing", `weights.${name} is missing; a tensor [${wanted.join(", ")}] is needed`);
+      if (tensor.shape.join() !== wanted.join())
+        throw wrongArgument("shape", `weights.${name}`, tensor.shape, `a tensor [${wanted.join(", ")}]`);
       weights.set(Array.from(tensor.data as ArrayLike<number>, Number), offset);
       byName.delete(name);
     }
-    for (const name of byName.keys()) throw new PosLabError("unknownName", `weights.${name} is no tensor of this model`);
+    for (const name of byName.keys())
+      throw new PosLabError("unknownName", `weights.${name} is no tensor of this model`);
     unwrap(trainer.setWeights(weights));
 
     const results: Results = new Map();
@@ -108,7 +152,10 @@ function train(item: Case, lab: PosLab): Results {
     const test = needed(item, "input.test");
     const [sequences = 0, testRow = 1] = test.shape;
     const { ids, targets } = shifted(test.data as BigInt64Array, 0, sequences, testRow);
-    results.set("testLosses", { data: unwrap(trainer.score(ids, targets, sequences, testRow - 1)).losses, shape: [sequences, testRow - 1] });
+    results.set("testLosses", {
+      data: unwrap(trainer.score(ids, targets, sequences, testRow - 1)).losses,
+      shape: [sequences, testRow - 1],
+    });
     return results;
   } finally {
     trainer.delete();
@@ -116,7 +163,12 @@ function train(item: Case, lab: PosLab): Results {
 }
 
 /** Rows of ids and, shifted by one, what each place is to predict. */
-function shifted(rows: BigInt64Array | ArrayLike<number | bigint>, first: number, count: number, row: number): { ids: Int32Array; targets: Int32Array } {
+function shifted(
+  rows: BigInt64Array | ArrayLike<number | bigint>,
+  first: number,
+  count: number,
+  row: number,
+): { ids: Int32Array; targets: Int32Array } {
   const ids = new Int32Array(count * (row - 1));
   const targets = new Int32Array(count * (row - 1));
   for (let n = 0; n < count; n += 1) {

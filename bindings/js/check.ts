@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// "poslab/check": runs a conformance case, a safetensors file with inputs, expected results and what to compute. The library
-// checks itself with such files, and anybody's implementation can be checked by writing one.
+// "poslab/check": runs a conformance case, a safetensors file with inputs, expected results and what to compute. The
+// library checks itself with such files, and anybody's implementation can be checked by writing one.
 
 import { type Case, type Got, readCase, startingWith } from "./check-case.js";
 import { variantsOf } from "./check-hints.js";
@@ -14,7 +14,8 @@ export type { CaseResult } from "./run-types.js";
 const defaultTolerance = { absolute: 1e-5, relative: 1e-5 };
 
 /**
- * Runs one case. A failed one says where it differs most and, where that can be told, which other convention its expected values match.
+ * Runs one case. A failed one says where it differs most and, where that can be told, which other convention its
+ * expected values match.
  * @throws PosLabError (format) when the bytes are not a case
  */
 export function checkCase(lab: PosLab, bytes: Uint8Array): CaseResult {
@@ -23,7 +24,8 @@ export function checkCase(lab: PosLab, bytes: Uint8Array): CaseResult {
   const nothing = { name, op, maxAbsolute: null, maxRelative: null };
   if (op === "config") return { ...nothing, passed: false, message: "config cases are not supported yet" };
   if (op === "reject") return { ...nothing, ...reject(item, lab) };
-  if (startingWith(item, "expected.").length === 0) throw new PosLabError("format", "not a case: nothing is expected", { argument: "case" });
+  if (startingWith(item, "expected.").length === 0)
+    throw new PosLabError("format", "not a case: nothing is expected", { argument: "case" });
   try {
     const comparison = compare(item, compute[op](item, lab));
     if (comparison.passed) return { name, op, ...comparison };
@@ -37,7 +39,8 @@ export function checkCase(lab: PosLab, bytes: Uint8Array): CaseResult {
 /** The call must fail, with an error of the library. */
 function reject(item: Case, lab: PosLab): { passed: boolean; message: string } {
   const { call, reason } = item.description;
-  if (call === undefined || call === "reject" || call === "config") return { passed: false, message: `${String(call)} cases cannot be rejected yet` };
+  if (call === undefined || call === "reject" || call === "config")
+    return { passed: false, message: `${String(call)} cases cannot be rejected yet` };
   try {
     compute[call](item, lab);
   } catch (error) {
@@ -47,7 +50,12 @@ function reject(item: Case, lab: PosLab): { passed: boolean; message: string } {
   return { passed: false, message: `the call was accepted, though ${reason ?? "it should fail"}` };
 }
 
-interface Comparison { passed: boolean; maxAbsolute: number | null; maxRelative: number | null; message: string }
+interface Comparison {
+  passed: boolean;
+  maxAbsolute: number | null;
+  maxRelative: number | null;
+  message: string;
+}
 
 function compare(item: Case, results: ReadonlyMap<string, Got>): Comparison {
   const tolerance = { ...defaultTolerance, ...item.description.tolerance };
@@ -64,7 +72,10 @@ function compare(item: Case, results: ReadonlyMap<string, Got>): Comparison {
       continue;
     }
     if (got.shape.join() !== expected.shape.join()) {
-      note(Infinity, () => `expected.${name} has the shape [${expected.shape.join(", ")}], and [${got.shape.join(", ")}] came out`);
+      note(
+        Infinity,
+        () => `expected.${name} has the shape [${expected.shape.join(", ")}], and [${got.shape.join(", ")}] came out`,
+      );
       continue;
     }
     for (let index = 0; index < got.data.length; index += 1) {
@@ -76,7 +87,11 @@ function compare(item: Case, results: ReadonlyMap<string, Got>): Comparison {
       maxAbsolute = Math.max(maxAbsolute, absolute);
       if (wanted !== 0) maxRelative = Math.max(maxRelative, absolute / Math.abs(wanted) || 0);
       const allowed = tolerance.absolute + tolerance.relative * Math.abs(wanted);
-      if (!(absolute <= allowed)) note(absolute - (Number.isFinite(allowed) ? allowed : 0), () => `${place(name, expected, index)}: ${wanted} is expected, and ${value} came out`);
+      if (!(absolute <= allowed))
+        note(
+          absolute - (Number.isFinite(allowed) ? allowed : 0),
+          () => `${place(name, expected, index)}: ${wanted} is expected, and ${value} came out`,
+        );
     }
   }
   return { passed: worst === undefined, maxAbsolute, maxRelative, message: worst?.message ?? "" };

@@ -31,8 +31,8 @@ export interface FlatTensor {
   shape: number[];
 }
 /**
- * A scheme object without its structure: nested fields by dotted name, tensors apart. `lists` are flat lists of numbers at the top
- * level: the scheme itself tells whether each is a field (slopes) or a learnable tensor (r1).
+ * A scheme object without its structure: nested fields by dotted name, tensors apart. `lists` are flat lists of numbers
+ * at the top level: the scheme itself tells whether each is a field (slopes) or a learnable tensor (r1).
  */
 export interface FlatScheme {
   type: string;
@@ -41,43 +41,156 @@ export interface FlatScheme {
   lists: { name: string; data: NumberSource }[];
 }
 
-export interface CoreTensor { data: Float32Array; shape: number[] }
-export interface NamedTensor extends CoreTensor { name: string }
-export interface CoreInput { data: NumberSource; shape: number[] }
-export interface CoreSchemeInfo { type: string; /** names of hooks with a space between */ hooks: string }
-export interface CoreFrequencies { inverseFrequencies: Float64Array; attentionFactor: number }
+export interface CoreTensor {
+  data: Float32Array;
+  shape: number[];
+}
+export interface NamedTensor extends CoreTensor {
+  name: string;
+}
+export interface CoreInput {
+  data: NumberSource;
+  shape: number[];
+}
+export interface CoreSchemeInfo {
+  type: string;
+  /** names of hooks with a space between */ hooks: string;
+}
+export interface CoreFrequencies {
+  inverseFrequencies: Float64Array;
+  attentionFactor: number;
+}
 
 export interface CoreAttentionCall {
-  query: CoreInput; key: CoreInput; value: CoreInput; outputGradient?: CoreInput;
-  causal: boolean; topLeft: boolean; window: number | null; scale: number | null;
-  keyMask: Uint8Array | null; queryPositions: IdBytes | null; keyPositions: IdBytes | null;
-  weights: boolean; scores: boolean; logSumExp: boolean;
+  query: CoreInput;
+  key: CoreInput;
+  value: CoreInput;
+  outputGradient?: CoreInput;
+  causal: boolean;
+  topLeft: boolean;
+  window: number | null;
+  scale: number | null;
+  keyMask: Uint8Array | null;
+  queryPositions: IdBytes | null;
+  keyPositions: IdBytes | null;
+  weights: boolean;
+  scores: boolean;
+  logSumExp: boolean;
 }
-export interface CoreAttentionResult { output: CoreTensor; weights?: CoreTensor; scores?: CoreTensor; logSumExp?: CoreTensor }
-export interface CoreGradients { query: CoreTensor; key: CoreTensor; value: CoreTensor; position: NamedTensor[] }
+export interface CoreAttentionResult {
+  output: CoreTensor;
+  weights?: CoreTensor;
+  scores?: CoreTensor;
+  logSumExp?: CoreTensor;
+}
+export interface CoreGradients {
+  query: CoreTensor;
+  key: CoreTensor;
+  value: CoreTensor;
+  position: NamedTensor[];
+}
 
-export interface CoreTask { type: string; distance: number; position: number }
-export interface CoreTaskInfo { type: string; text: boolean; vocabulary: number; guessAccuracy: number; /** how id n is written */ symbols: string }
-/** Targets of -1 are not scored. */
-export interface CoreRow { ids: Int32Array; targets: Int32Array }
-export interface CoreModelShape {
-  vocabulary: number; dim: number; heads: number; keyValueHeads: number; layers: number; feedForward: number; trainedLength: number;
-  norm: string; normPlacement: string; activation: string; gated: boolean; bias: boolean | null; tied: boolean; parallel: boolean;
+export interface CoreTask {
+  type: string;
+  distance: number;
+  position: number;
 }
-export interface CoreOptimizer { learningRate: number; warmup: number; steps: number; weightDecay: number; clip: number; beta1: number; beta2: number }
-export interface CoreChange { position: FlatScheme | null; window: number | null; shift: number | null; interpolate: boolean }
+export interface CoreTaskInfo {
+  type: string;
+  text: boolean;
+  vocabulary: number;
+  guessAccuracy: number;
+  /** how id n is written */ symbols: string;
+}
+/** Targets of -1 are not scored. */
+export interface CoreRow {
+  ids: Int32Array;
+  targets: Int32Array;
+}
+export interface CoreModelShape {
+  vocabulary: number;
+  dim: number;
+  heads: number;
+  keyValueHeads: number;
+  layers: number;
+  feedForward: number;
+  trainedLength: number;
+  norm: string;
+  normPlacement: string;
+  activation: string;
+  gated: boolean;
+  bias: boolean | null;
+  tied: boolean;
+  parallel: boolean;
+}
+export interface CoreOptimizer {
+  learningRate: number;
+  warmup: number;
+  steps: number;
+  weightDecay: number;
+  clip: number;
+  beta1: number;
+  beta2: number;
+}
+export interface CoreChange {
+  position: FlatScheme | null;
+  window: number | null;
+  shift: number | null;
+  interpolate: boolean;
+}
 export interface CoreRunDescription {
-  task: CoreTask; model: CoreModelShape; optimizer: CoreOptimizer; length: number; batch: number; position: FlatScheme; atTest: CoreChange[];
-  testLengths: number[]; windows: number; seed: number;
+  task: CoreTask;
+  model: CoreModelShape;
+  optimizer: CoreOptimizer;
+  length: number;
+  batch: number;
+  position: FlatScheme;
+  atTest: CoreChange[];
+  testLengths: number[];
+  windows: number;
+  seed: number;
 }
 /** `loss` is NaN before the first step; `measured` counts windows. */
-export interface CoreProgress { phase: "training" | "measuring" | "done"; step: number; steps: number; loss: number; measured: number; toMeasure: number }
+export interface CoreProgress {
+  phase: "training" | "measuring" | "done";
+  step: number;
+  steps: number;
+  loss: number;
+  measured: number;
+  toMeasure: number;
+}
 /** `reason` says why the length is not defined; numbers are NaN where nothing is scored. */
 export interface CoreLengthResult {
-  length: number; reason: Failure | null; loss: number; lossError: number; lossAtEnd: number; lossAtEndError: number; accuracy: number; accuracyAtEnd: number;
+  length: number;
+  reason: Failure | null;
+  loss: number;
+  lossError: number;
+  lossAtEnd: number;
+  lossAtEndError: number;
+  accuracy: number;
+  accuracyAtEnd: number;
 }
-export interface CorePositionResult { binWidth: number; loss: Float64Array }
-export interface CoreRunResults { byLength: CoreLengthResult[]; byPosition: CorePositionResult; atTest: CoreLengthResult[][] }
-export interface CoreMeasuring { done: boolean; result?: CoreLengthResult; byPosition?: CorePositionResult }
-export interface CoreGenerated { ids: Int32Array; losses: Float32Array }
-export interface CoreParameter { name: string; shape: number[]; offset: number; size: number }
+export interface CorePositionResult {
+  binWidth: number;
+  loss: Float64Array;
+}
+export interface CoreRunResults {
+  byLength: CoreLengthResult[];
+  byPosition: CorePositionResult;
+  atTest: CoreLengthResult[][];
+}
+export interface CoreMeasuring {
+  done: boolean;
+  result?: CoreLengthResult;
+  byPosition?: CorePositionResult;
+}
+export interface CoreGenerated {
+  ids: Int32Array;
+  losses: Float32Array;
+}
+export interface CoreParameter {
+  name: string;
+  shape: number[];
+  offset: number;
+  size: number;
+}

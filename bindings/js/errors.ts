@@ -5,13 +5,26 @@
 import type { Failure, Outcome } from "./core-types.js";
 
 /**
- * What went wrong, for programs: the core's codes (unknownName, type, shape, range, contradiction, missing, memory, notDefined,
- * format, diverged, state) and the package's own: `load` (the module could not be loaded), `disposed` (use after dispose),
- * `aborted` (an AbortSignal fired), `worker` (a worker died).
+ * What went wrong, for programs: the core's codes (unknownName, type, shape, range, contradiction, missing, memory,
+ * notDefined, format, diverged, state) and the package's own: `load` (the module could not be loaded), `disposed` (use
+ * after dispose), `aborted` (an AbortSignal fired), `worker` (a worker died).
  */
 export type ErrorCode =
-  | "unknownName" | "type" | "shape" | "range" | "contradiction" | "missing" | "memory" | "notDefined" | "format" | "diverged"
-  | "state" | "load" | "disposed" | "aborted" | "worker";
+  | "unknownName"
+  | "type"
+  | "shape"
+  | "range"
+  | "contradiction"
+  | "missing"
+  | "memory"
+  | "notDefined"
+  | "format"
+  | "diverged"
+  | "state"
+  | "load"
+  | "disposed"
+  | "aborted"
+  | "worker";
 
 export interface ErrorDetails {
   /** the public name of the argument: "position.rotaryDim", "query", "training.steps" */ argument?: string;
@@ -41,14 +54,26 @@ export class PosLabError extends Error {
 }
 
 /** The usual sentence: argument, what was given, what is allowed. */
-export function wrongArgument(code: ErrorCode, argument: string, given: unknown, allowed: string, suggestion = ""): PosLabError {
+export function wrongArgument(
+  code: ErrorCode,
+  argument: string,
+  given: unknown,
+  allowed: string,
+  suggestion = "",
+): PosLabError {
   return new PosLabError(code, sentence(code, argument, describe(given), allowed, suggestion), {
-    argument, given, allowed, ...(suggestion ? { suggestion } : {}),
+    argument,
+    given,
+    allowed,
+    ...(suggestion ? { suggestion } : {}),
   });
 }
 
 /** Throws the failure of an outcome as a PosLabError; otherwise returns the outcome as what the call gives. */
-export function unwrap<T extends object>(outcome: Outcome<T>, rename: (argument: string) => string = (name) => name): T {
+export function unwrap<T extends object>(
+  outcome: Outcome<T>,
+  rename: (argument: string) => string = (name) => name,
+): T {
   if (outcome.failure) throw errorFromFailure(outcome.failure, rename);
   return outcome as T;
 }
@@ -56,11 +81,16 @@ export function unwrap<T extends object>(outcome: Outcome<T>, rename: (argument:
 export function errorFromFailure(failure: Failure, rename: (argument: string) => string = (name) => name): PosLabError {
   const argument = rename(failure.argument);
   const given = failure.givenNumber ?? failure.given;
-  const allowed = failure.allowed.replace(/\{(\d)\}/g, (_, index: string) => formatNumber(failure.limits[Number(index)] ?? NaN));
+  const allowed = failure.allowed.replace(/\{(\d)\}/g, (_, index: string) =>
+    formatNumber(failure.limits[Number(index)] ?? NaN),
+  );
   const code = failure.code as ErrorCode;
   const shown = failure.givenNumber === null ? quote(failure.given) : formatNumber(failure.givenNumber);
   return new PosLabError(code, sentence(code, argument, shown, allowed, failure.suggestion), {
-    argument, given, allowed, ...(failure.suggestion ? { suggestion: failure.suggestion } : {}),
+    argument,
+    given,
+    allowed,
+    ...(failure.suggestion ? { suggestion: failure.suggestion } : {}),
   });
 }
 
@@ -83,7 +113,9 @@ function sentence(code: ErrorCode, argument: string, given: string, allowed: str
     case "state":
       return given ? `${argument}: ${given} was given; ${allowed}` : `${argument}: ${allowed}`;
     default:
-      return given ? `${argument}: ${given} was given; ${allowed} is allowed${hint}` : `${argument}: ${allowed} is allowed${hint}`;
+      return given
+        ? `${argument}: ${given} was given; ${allowed} is allowed${hint}`
+        : `${argument}: ${allowed} is allowed${hint}`;
   }
 }
 
@@ -91,8 +123,10 @@ function sentence(code: ErrorCode, argument: string, given: string, allowed: str
 export function describe(value: unknown): string {
   if (typeof value === "string") return quote(value);
   if (typeof value === "number") return formatNumber(value);
-  if (typeof value === "bigint" || typeof value === "boolean" || value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return value.length > 8 ? `an array of ${value.length}` : `[${value.map(describe).join(", ")}]`;
+  if (typeof value === "bigint" || typeof value === "boolean" || value === null || value === undefined)
+    return String(value);
+  if (Array.isArray(value))
+    return value.length > 8 ? `an array of ${value.length}` : `[${value.map(describe).join(", ")}]`;
   if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
   return "an object";

@@ -5,12 +5,29 @@ import type { TaskType } from "./experiment-schema.js";
 import type { AtTest, Encoding } from "./types.js";
 
 export const modelDefaults = {
-  dim: 64, heads: 4, layers: 2, feedForward: 256, norm: "layer", normPlacement: "pre", activation: "gelu", gated: false, tied: false, parallel: false,
+  dim: 64,
+  heads: 4,
+  layers: 2,
+  feedForward: 256,
+  norm: "layer",
+  normPlacement: "pre",
+  activation: "gelu",
+  gated: false,
+  tied: false,
+  parallel: false,
 } as const;
 
 /** Text: 976 steps of 16 x 64 characters, 1.0 M tokens. */
 const textTraining = {
-  length: 64, batch: 16, steps: 976, learningRate: 0.006, warmup: 100, weightDecay: 0.1, clip: 1, beta1: 0.9, beta2: 0.98,
+  length: 64,
+  batch: 16,
+  steps: 976,
+  learningRate: 0.006,
+  warmup: 100,
+  weightDecay: 0.1,
+  clip: 1,
+  beta1: 0.9,
+  beta2: 0.98,
 } as const;
 
 /** Toy tasks are given as many steps as 400,000 tokens make. */
@@ -22,12 +39,22 @@ export function trainingDefaults(task: TaskType): Readonly<Record<keyof typeof t
 }
 
 export const encodingDefaults: readonly Encoding[] = [
-  { type: "sinusoidal" }, { type: "learned" }, { type: "t5", maxDistance: 32 }, { type: "rope" }, { type: "alibi" },
+  { type: "sinusoidal" },
+  { type: "learned" },
+  { type: "t5", maxDistance: 32 },
+  { type: "rope" },
+  { type: "alibi" },
 ];
 
-/** Changes of the built-in encodings at test time: RoPE (number 3) under NTK scaling, and with a window as long as training. */
+/**
+ * Changes of the built-in encodings at test time: RoPE (number 3) under NTK scaling, and with a window as long as
+ * training.
+ */
 export function atTestDefaults(length: number): AtTest[] {
-  return [{ of: 3, position: { type: "rope", scaling: { ropeType: "ntk" } } }, { of: 3, window: length }];
+  return [
+    { of: 3, position: { type: "rope", scaling: { ropeType: "ntk" } } },
+    { of: 3, window: length },
+  ];
 }
 
 export function testLengthDefaults(length: number): number[] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Experiments in share links: only what differs from the defaults goes out. A link may come from another version, so on the way
-// in what is not known or not allowed is dropped with a notice instead of being an error.
+// Experiments in share links: only what differs from the defaults goes out. A link may come from another version, so on
+// the way in what is not known or not allowed is dropped with a notice instead of being an error.
 
 import { PosLabError } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
@@ -32,7 +32,9 @@ export function differencesFromDefaults(experiment: Experiment | CompleteExperim
 function pathsOf(object: Json, depth: number): string[][] {
   return Object.entries(object).flatMap(([key, value]) => {
     if (depth === 1) return [[key]];
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value).map((inner) => [key, inner]) : [];
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.keys(value).map((inner) => [key, inner])
+      : [];
   });
 }
 
@@ -47,16 +49,29 @@ function withoutPath(object: Json, path: readonly (string | number)[]): Json {
 }
 
 /** What was dropped from a link: where it stood and the message that it would have been as an error. */
-export interface LinkNotice { path: string; message: string }
+export interface LinkNotice {
+  path: string;
+  message: string;
+}
 
 /**
  * An experiment from a link: what is not known or not allowed is dropped, with a notice each.
  * @param check further checks, such as `lab.checkExperiment`, whose errors are treated the same way
  */
-export function experimentFromLink(json: unknown, check: (experiment: CompleteExperiment) => void = () => {}): { experiment: CompleteExperiment; notices: LinkNotice[] } {
+export function experimentFromLink(
+  json: unknown,
+  check: (experiment: CompleteExperiment) => void = () => {},
+): { experiment: CompleteExperiment; notices: LinkNotice[] } {
   const notices: LinkNotice[] = [];
-  let candidate: Json = typeof json === "object" && json !== null && !Array.isArray(json) ? (structuredClone(json) as Json) : {};
-  if (json !== undefined && json !== null && candidate !== json && Object.keys(candidate).length === 0 && JSON.stringify(json) !== "{}") {
+  let candidate: Json =
+    typeof json === "object" && json !== null && !Array.isArray(json) ? (structuredClone(json) as Json) : {};
+  if (
+    json !== undefined &&
+    json !== null &&
+    candidate !== json &&
+    Object.keys(candidate).length === 0 &&
+    JSON.stringify(json) !== "{}"
+  ) {
     notices.push({ path: "", message: "the link holds no experiment; the built-in one is shown" });
   }
   for (;;) {
@@ -71,13 +86,16 @@ export function experimentFromLink(json: unknown, check: (experiment: CompleteEx
       notices.push({ path: error.argument ?? "", message: error.message });
       // What cannot be mended by leaving a field out is mended by leaving everything out.
       candidate = present.length > 0 ? withoutPath(candidate, removable(candidate, present)) : {};
-      if (present.length === 0 && notices.length > 1 && notices[notices.length - 2]!.path === (error.argument ?? "")) throw error;
+      if (present.length === 0 && notices.length > 1 && notices[notices.length - 2]!.path === (error.argument ?? ""))
+        throw error;
     }
   }
 }
 
 function keysOf(argument: string): (string | number)[] {
-  return [...argument.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => (index === undefined ? name! : Number(index)));
+  return [...argument.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) =>
+    index === undefined ? name! : Number(index),
+  );
 }
 
 /** The part of a path that exists in an object. */
@@ -97,6 +115,7 @@ function removable(object: Json, path: (string | number)[]): (string | number)[]
   const last = path[path.length - 1];
   if (path[0] === "atTest" && path.length > 2 && last === "of") return path.slice(0, 2);
   if (last === "type") return path.slice(0, -1);
-  if (path[0] === "encodings" && path.length === 2 && (object.encodings as unknown[]).length === 1) return ["encodings"];
+  if (path[0] === "encodings" && path.length === 2 && (object.encodings as unknown[]).length === 1)
+    return ["encodings"];
   return path;
 }

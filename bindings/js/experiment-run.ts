@@ -1,36 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Runs all of an experiment in this thread, one run after the other, and puts the result together. runExperiment of run.ts does
-// the same over workers; what both share is here.
+// Runs all of an experiment in this thread, one run after the other, and puts the result together. runExperiment of
+// run.ts does the same over workers; what both share is here.
 
 import { PosLabError, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
 import { ExperimentInterrupted } from "./interrupted.js";
 import type { LabCorpus } from "./lab-corpus.js";
+import { importNode, isNode } from "./node-import.js";
 import type { PosLab } from "./poslab.js";
 import { LocalRun } from "./run-controller.js";
 import type { RunEvent } from "./run-types.js";
-import type { CompleteExperiment, ExperimentOptions, ExperimentResult, ExperimentState, Info, RunResult } from "./types.js";
+import type {
+  CompleteExperiment,
+  ExperimentOptions,
+  ExperimentResult,
+  ExperimentState,
+  Info,
+  RunResult,
+} from "./types.js";
 import { computeVerdict, verdictSentence } from "./verdict.js";
 
-export interface RunKey { encoding: number; seed: number }
+export interface RunKey {
+  encoding: number;
+  seed: number;
+}
 
 /** Runs in the order of a result: encodings, and seeds within each. */
 export function runKeys(experiment: CompleteExperiment): RunKey[] {
   return experiment.encodings.flatMap((_, encoding) => experiment.seeds.map((seed) => ({ encoding, seed })));
 }
 
-export function assembleResult(experiment: CompleteExperiment, build: Pick<Info, "version" | "variant">, runs: readonly RunResult[]): ExperimentResult {
+export function assembleResult(
+  experiment: CompleteExperiment,
+  build: Pick<Info, "version" | "variant">,
+  runs: readonly RunResult[],
+): ExperimentResult {
   const order = runKeys(experiment);
-  const place = ({ encoding, seed }: RunKey): number => order.findIndex((key) => key.encoding === encoding && key.seed === seed);
+  const place = ({ encoding, seed }: RunKey): number =>
+    order.findIndex((key) => key.encoding === encoding && key.seed === seed);
   const sorted = [...runs].sort((a, b) => place(a) - place(b));
   return {
-    experiment, build: { version: build.version, variant: build.variant }, runs: sorted,
+    experiment,
+    build: { version: build.version, variant: build.variant },
+    runs: sorted,
     verdict: verdictSentence(computeVerdict(experiment, sorted)),
   };
 }
 
-/** The text that an experiment trains on: its own, or a named corpus that the caller (or the package, under Node) has. Null for toy tasks. */
-export async function textOf(experiment: CompleteExperiment, corpora: Record<string, Uint8Array | string> = {}): Promise<Uint8Array | string | null> {
+/**
+ * The text that an experiment trains on: its own, or a named corpus that the caller (or the package, under Node) has.
+ * Null for toy tasks.
+ */
+export async function textOf(
+  experiment: CompleteExperiment,
+  corpora: Record<string, Uint8Array | string> = {},
+): Promise<Uint8Array | string | null> {
   const { task } = experiment;
   if (task.type !== "text") return null;
   if (task.text !== undefined) return task.text;
@@ -38,20 +62,27 @@ export async function textOf(experiment: CompleteExperiment, corpora: Record<str
   if (Object.hasOwn(corpora, name)) return corpora[name]!;
   const packaged = await packagedCorpus(name);
   if (packaged) return packaged;
-  throw new PosLabError("missing", `task.corpus: the text "${name}" is not here; give its UTF-8 bytes as options.corpora, or the text itself as task.text`, {
-    argument: "task.corpus", given: name,
-  });
+  throw new PosLabError(
+    "missing",
+    `task.corpus: the text "${name}" is not here; give its UTF-8 bytes as options.corpora, or the text itself as task.text`,
+    {
+      argument: "task.corpus",
+      given: name,
+    },
+  );
 }
 
 /** Node: a text that the package brings along. */
 async function packagedCorpus(name: string): Promise<Uint8Array | null> {
-  if (typeof process === "undefined" || !process.versions?.node || !import.meta.url.startsWith("file:")) return null;
-  const module = ["node", "fs/promises"].join(":"); // not for bundlers
-  const { readFile } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ module)) as typeof import("node:fs/promises");
+  if (!isNode || !import.meta.url.startsWith("file:")) return null;
+  const { readFile } = await importNode("fs/promises");
   // In the package beside dist/js; in a working tree where the page has them.
   for (const folder of ["../corpora/", "../../web/public/corpora/"]) {
     try {
-      const list = JSON.parse(await readFile(new URL(`${folder}corpora.json`, import.meta.url), "utf8")) as { id: string; file: string }[];
+      const list = JSON.parse(await readFile(new URL(`${folder}corpora.json`, import.meta.url), "utf8")) as {
+        id: string;
+        file: string;
+      }[];
       const entry = list.find(({ id }) => id === name);
       if (entry) return await readFile(new URL(folder + entry.file, import.meta.url));
     } catch {
@@ -62,12 +93,20 @@ async function packagedCorpus(name: string): Promise<Uint8Array | null> {
 }
 
 /** Checks what `resume` brings against the experiment; half-finished runs by their key. */
-export function readResume(experiment: CompleteExperiment, resume: ExperimentState | undefined): { finished: RunResult[]; states: Map<string, Uint8Array> } {
+export function readResume(
+  experiment: CompleteExperiment,
+  resume: ExperimentState | undefined,
+): { finished: RunResult[]; states: Map<string, Uint8Array> } {
   const known = new Set(runKeys(experiment).map(keyText));
   const finished = resume?.runs ?? [];
   for (const key of [...finished, ...(resume?.unfinished ?? [])]) {
     if (!known.has(keyText(key))) {
-      throw wrongArgument("contradiction", "resume", `encoding ${key.encoding}, seed ${key.seed}`, "only what this experiment has: the state belongs to another one, so this");
+      throw wrongArgument(
+        "contradiction",
+        "resume",
+        `encoding ${key.encoding}, seed ${key.seed}`,
+        "only what this experiment has: the state belongs to another one, so this",
+      );
     }
   }
   return { finished, states: new Map((resume?.unfinished ?? []).map((entry) => [keyText(entry), entry.state])) };
@@ -79,7 +118,8 @@ export async function runInThread(lab: PosLab, json: unknown, options: Experimen
   const { signal } = options;
   let experiment = completeExperiment(json);
   const text = await textOf(experiment, options.corpora);
-  const corpus = text === null ? null : lab.corpus(text, experiment.task.type === "text" ? experiment.task.unit : "characters");
+  const corpus =
+    text === null ? null : lab.corpus(text, experiment.task.type === "text" ? experiment.task.unit : "characters");
   try {
     experiment = lab.checkExperiment(experiment, corpus);
     const { finished, states } = readResume(experiment, options.resume);
@@ -108,7 +148,14 @@ export async function runInThread(lab: PosLab, json: unknown, options: Experimen
 
 type Outcome = { result: RunResult; weights: Uint8Array } | { interrupted: Uint8Array | null };
 
-async function runOne(lab: PosLab, experiment: CompleteExperiment, key: RunKey, corpus: LabCorpus | null, options: ExperimentOptions, state?: Uint8Array): Promise<Outcome> {
+async function runOne(
+  lab: PosLab,
+  experiment: CompleteExperiment,
+  key: RunKey,
+  corpus: LabCorpus | null,
+  options: ExperimentOptions,
+  state?: Uint8Array,
+): Promise<Outcome> {
   const { signal, onProgress } = options;
   if (signal?.aborted) return { interrupted: state ?? null };
   let settle: (outcome: "done" | "failed" | "aborted") => void = () => {};

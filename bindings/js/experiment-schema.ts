@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The shape of an experiment as JSON: which fields there are and what each may be. Each leaf carries the words that a message
-// needs ("a whole number from 1 to 1000000"). What depends on several fields is checked in experiment.ts; what the parameters of
-// an encoding may be, only its scheme in the core knows.
+// The shape of an experiment as JSON: which fields there are and what each may be. Each leaf carries the words that a
+// message needs ("a whole number from 1 to 1000000"). What depends on several fields is checked in experiment.ts; what
+// the parameters of an encoding may be, only its scheme in the core knows.
 
 import * as v from "valibot";
 import { wrongArgument, type PosLabError, PosLabError as MakeError } from "./errors.js";
@@ -9,7 +9,10 @@ import { nearestName } from "./tensors.js";
 
 const largest = 1_000_000_000;
 const count = (least: number, most = largest) =>
-  v.custom<number>((value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most, `a whole number from ${least} to ${most}`);
+  v.custom<number>(
+    (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    `a whole number from ${least} to ${most}`,
+  );
 const number = (allowed: string, fits: (value: number) => boolean) =>
   v.custom<number>((value) => typeof value === "number" && Number.isFinite(value) && fits(value), allowed);
 const choice = <const T extends readonly string[]>(...choices: T) =>
@@ -21,14 +24,22 @@ const list = <T extends v.GenericSchema>(entry: T, least: number, what: string) 
 
 /** Every scheme object: its name and whatever else its scheme knows. */
 const scheme = v.looseObject({ type: v.string("the name of a scheme") }, 'a scheme object such as { type: "rope" }');
-const encoding = v.looseObject({ type: v.string("the name of a scheme"), label: v.optional(text) }, 'a scheme object such as { type: "rope" }');
+const encoding = v.looseObject(
+  { type: v.string("the name of a scheme"), label: v.optional(text) },
+  'a scheme object such as { type: "rope" }',
+);
 
 const object = <T extends v.ObjectEntries>(entries: T) => v.strictObject(entries, "an object");
 const plainTask = <const T extends string>(type: T) => object({ type: v.literal(type) });
 
 /** One schema a task, by its type. */
 export const taskSchemas = {
-  text: object({ type: v.literal("text"), corpus: v.optional(text), text: v.optional(text), unit: v.optional(choice("characters", "bytes")) }),
+  text: object({
+    type: v.literal("text"),
+    corpus: v.optional(text),
+    text: v.optional(text),
+    unit: v.optional(choice("characters", "bytes")),
+  }),
   lookback: object({ type: v.literal("lookback"), distance: v.optional(count(1)) }),
   "fixed-position": object({ type: v.literal("fixed-position"), position: v.optional(count(0)) }),
   first: plainTask("first"),
@@ -109,10 +120,20 @@ function errorFromIssue(schema: v.GenericSchema, issue: v.BaseIssue<unknown>, pr
     const known = knownFields(schema, keys.slice(0, -1));
     const suggestion = nearestName(name, known);
     const hint = suggestion ? `did you mean "${suggestion}"?` : `known are ${known.join(", ")}`;
-    return new MakeError("unknownName", `${argument} is not known; ${hint}`, { argument, given: name, ...(suggestion ? { suggestion } : {}) });
+    return new MakeError("unknownName", `${argument} is not known; ${hint}`, {
+      argument,
+      given: name,
+      ...(suggestion ? { suggestion } : {}),
+    });
   }
-  if (issue.input === undefined) return new MakeError("missing", `${argument} is missing; ${wordsOf(schema, keys, issue)} is needed`, { argument });
-  const code = issue.kind === "schema" && issue.type !== "custom" && issue.type !== "picklist" ? "type" : typeof issue.input === "number" || issue.type === "picklist" || issue.kind === "validation" ? "range" : "type";
+  if (issue.input === undefined)
+    return new MakeError("missing", `${argument} is missing; ${wordsOf(schema, keys, issue)} is needed`, { argument });
+  const code =
+    issue.kind === "schema" && issue.type !== "custom" && issue.type !== "picklist"
+      ? "type"
+      : typeof issue.input === "number" || issue.type === "picklist" || issue.kind === "validation"
+        ? "range"
+        : "type";
   return wrongArgument(code, argument || "the experiment", issue.input, issue.message);
 }
 
@@ -130,7 +151,12 @@ function knownFields(schema: v.GenericSchema, keys: (string | number)[]): string
 /** The schema of what lies at a path: through optional, pipe, list and object. */
 function schemaAt(schema: v.GenericSchema, keys: (string | number)[]): unknown {
   type Inner = { wrapped?: Inner; item?: Inner; entries?: Record<string, Inner>; pipe?: readonly Inner[] };
-  const unwrapped = (inner: Inner | undefined): Inner | undefined => (inner?.wrapped ? unwrapped(inner.wrapped) : inner?.pipe?.[0] && inner.pipe[0] !== inner ? { ...inner, ...inner.pipe[0] } : inner);
+  const unwrapped = (inner: Inner | undefined): Inner | undefined =>
+    inner?.wrapped
+      ? unwrapped(inner.wrapped)
+      : inner?.pipe?.[0] && inner.pipe[0] !== inner
+        ? { ...inner, ...inner.pipe[0] }
+        : inner;
   let at = unwrapped(schema as unknown as Inner);
   for (const key of keys) at = unwrapped(typeof key === "number" ? at?.item : at?.entries?.[key]);
   return at;
@@ -138,5 +164,8 @@ function schemaAt(schema: v.GenericSchema, keys: (string | number)[]): unknown {
 
 /** `training.length`, `encodings[3].label`. */
 export function pathName(keys: readonly (string | number)[], prefix = ""): string {
-  return keys.reduce<string>((name, key) => (typeof key === "number" ? `${name}[${key}]` : name ? `${name}.${key}` : key), prefix);
+  return keys.reduce<string>(
+    (name, key) => (typeof key === "number" ? `${name}[${key}]` : name ? `${name}.${key}` : key),
+    prefix,
+  );
 }

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
-// An experiment from JSON: validation with exact messages, all fields filled in, and the way through a share link (only what
-// differs from the defaults; back again tolerantly). The same functions serve the page, the command line and `lab.experiment`.
+// An experiment from JSON: validation with exact messages, all fields filled in, and the way through a share link (only
+// what differs from the defaults; back again tolerantly). The same functions serve the page, the command line and
+// `lab.experiment`.
 
 import { PosLabError, wrongArgument } from "./errors.js";
 import {
-  atTestDefaults, encodingDefaults, modelDefaults, seedsDefault, testLengthDefaults, toyTokens, trainingDefaults, windowsDefault,
+  atTestDefaults,
+  encodingDefaults,
+  modelDefaults,
+  seedsDefault,
+  testLengthDefaults,
+  toyTokens,
+  trainingDefaults,
+  windowsDefault,
 } from "./experiment-defaults.js";
 import { experimentSchema, parseWith, taskSchemas, type TaskType } from "./experiment-schema.js";
 import { nearestName } from "./tensors.js";
@@ -25,11 +33,18 @@ export function completeExperiment(json: unknown): CompleteExperiment {
   checkAtTest(atTest, encodings);
   const seeds = given.seeds ?? [...seedsDefault];
   seeds.forEach((seed, index) => {
-    if (seeds.indexOf(seed) < index) throw wrongArgument("contradiction", `seeds[${index}]`, seed, "a seed that is not in the list already");
+    if (seeds.indexOf(seed) < index)
+      throw wrongArgument("contradiction", `seeds[${index}]`, seed, "a seed that is not in the list already");
   });
   const lengths = [...new Set(given.test?.lengths ?? testLengthDefaults(training.length))].sort((a, b) => a - b);
   return {
-    task, model: completeModel(given.model ?? {}), training, encodings, atTest, test: { lengths, windows: given.test?.windows ?? windowsDefault }, seeds,
+    task,
+    model: completeModel(given.model ?? {}),
+    training,
+    encodings,
+    atTest,
+    test: { lengths, windows: given.test?.windows ?? windowsDefault },
+    seeds,
   };
 }
 
@@ -48,9 +63,15 @@ function completeTask(given: unknown): Task {
   const known = Object.keys(taskSchemas);
   if (!known.includes(type)) {
     const suggestion = nearestName(type, known);
-    throw new PosLabError("unknownName", `task.type: "${type}" is not known; ${suggestion ? `did you mean "${suggestion}"?` : `known are ${known.join(", ")}`}`, {
-      argument: "task.type", given: type, ...(suggestion ? { suggestion } : {}),
-    });
+    throw new PosLabError(
+      "unknownName",
+      `task.type: "${type}" is not known; ${suggestion ? `did you mean "${suggestion}"?` : `known are ${known.join(", ")}`}`,
+      {
+        argument: "task.type",
+        given: type,
+        ...(suggestion ? { suggestion } : {}),
+      },
+    );
   }
   const task = parseWith(taskSchemas[type as TaskType], given, "task") as Task;
   switch (task.type) {
@@ -58,7 +79,11 @@ function completeTask(given: unknown): Task {
       if (task.text !== undefined && task.corpus !== undefined) {
         throw wrongArgument("contradiction", "task.corpus", task.corpus, "either task.text or task.corpus, not both,");
       }
-      return { type: "text", ...(task.text === undefined ? { corpus: task.corpus ?? "moby-dick" } : { text: task.text }), unit: task.unit ?? "characters" };
+      return {
+        type: "text",
+        ...(task.text === undefined ? { corpus: task.corpus ?? "moby-dick" } : { text: task.text }),
+        unit: task.unit ?? "characters",
+      };
     case "lookback":
       return { type: "lookback", distance: task.distance ?? 5 };
     case "fixed-position":
@@ -71,9 +96,15 @@ function completeTask(given: unknown): Task {
 function completeModel(given: NonNullable<Experiment["model"]>): CompleteExperiment["model"] {
   const heads = given.heads ?? modelDefaults.heads;
   const model = { ...modelDefaults, ...given, heads, keyValueHeads: given.keyValueHeads ?? heads };
-  if (model.dim % heads !== 0) throw wrongArgument("contradiction", "model.heads", heads, `a divisor of model.dim (${model.dim})`);
+  if (model.dim % heads !== 0)
+    throw wrongArgument("contradiction", "model.heads", heads, `a divisor of model.dim (${model.dim})`);
   if (heads % model.keyValueHeads !== 0) {
-    throw wrongArgument("contradiction", "model.keyValueHeads", model.keyValueHeads, `a divisor of model.heads (${heads})`);
+    throw wrongArgument(
+      "contradiction",
+      "model.keyValueHeads",
+      model.keyValueHeads,
+      `a divisor of model.heads (${heads})`,
+    );
   }
   return model;
 }
@@ -81,14 +112,25 @@ function completeModel(given: NonNullable<Experiment["model"]>): CompleteExperim
 function completeTraining(given: NonNullable<Experiment["training"]>, task: TaskType): CompleteExperiment["training"] {
   const { tokens, ...rest } = given;
   if (tokens !== undefined && given.steps !== undefined) {
-    throw wrongArgument("contradiction", "training.tokens", tokens, "either training.steps or training.tokens, not both,");
+    throw wrongArgument(
+      "contradiction",
+      "training.tokens",
+      tokens,
+      "either training.steps or training.tokens, not both,",
+    );
   }
   const training = { ...trainingDefaults(task), ...rest };
   const budget = tokens ?? (task !== "text" && given.steps === undefined ? toyTokens : undefined);
   if (budget !== undefined) {
     const perStep = training.batch * training.length;
     training.steps = Math.floor(budget / perStep);
-    if (training.steps < 1) throw wrongArgument("range", "training.tokens", budget, `at least one step's ${perStep} tokens (training.batch times training.length)`);
+    if (training.steps < 1)
+      throw wrongArgument(
+        "range",
+        "training.tokens",
+        budget,
+        `at least one step's ${perStep} tokens (training.batch times training.length)`,
+      );
   }
   return training;
 }
@@ -97,12 +139,25 @@ function checkAtTest(entries: readonly AtTest[], encodings: readonly Encoding[])
   entries.forEach((entry, index) => {
     const name = `atTest[${index}]`;
     const encoding = encodings[entry.of];
-    if (!encoding) throw wrongArgument("range", `${name}.of`, entry.of, `the number of an encoding, from 0 to ${encodings.length - 1},`);
+    if (!encoding)
+      throw wrongArgument(
+        "range",
+        `${name}.of`,
+        entry.of,
+        `the number of an encoding, from 0 to ${encodings.length - 1},`,
+      );
     if (entry.position === undefined && entry.window === undefined && entry.shift === undefined && !entry.interpolate) {
-      throw new PosLabError("missing", `${name} changes nothing; position, window, shift or interpolate is needed`, { argument: name });
+      throw new PosLabError("missing", `${name} changes nothing; position, window, shift or interpolate is needed`, {
+        argument: name,
+      });
     }
     if (entry.interpolate && entry.position !== undefined) {
-      throw wrongArgument("contradiction", `${name}.interpolate`, true, "either interpolate (of the learned table) or another position");
+      throw wrongArgument(
+        "contradiction",
+        `${name}.interpolate`,
+        true,
+        "either interpolate (of the learned table) or another position",
+      );
     }
   });
 }
@@ -110,7 +165,9 @@ function checkAtTest(entries: readonly AtTest[], encodings: readonly Encoding[])
 /** What an encoding is called: its own label, or its type with the parameters that were given. */
 export function encodingLabel(encoding: Encoding): string {
   if (encoding.label) return encoding.label;
-  const details = Object.entries(encoding).flatMap(([name, value]) => (name === "type" || value === undefined || value === null ? [] : [detail(name, value)]));
+  const details = Object.entries(encoding).flatMap(([name, value]) =>
+    name === "type" || value === undefined || value === null ? [] : [detail(name, value)],
+  );
   return details.length > 0 ? `${encoding.type} (${details.join(", ")})` : encoding.type;
 }
 
@@ -119,7 +176,10 @@ export function atTestLabel(entry: AtTest, encodings: readonly Encoding[]): stri
   if (entry.label) return entry.label;
   const encoding = encodings[entry.of];
   const parts = [encoding ? encodingLabel(encoding) : `encoding ${entry.of}`];
-  if (entry.position) parts.push(entry.position.type === encoding?.type ? detailsOfPosition(entry.position) : encodingLabel(entry.position));
+  if (entry.position)
+    parts.push(
+      entry.position.type === encoding?.type ? detailsOfPosition(entry.position) : encodingLabel(entry.position),
+    );
   if (entry.window !== undefined) parts.push(`window ${entry.window}`);
   if (entry.shift !== undefined) parts.push(`shifted by ${entry.shift}`);
   if (entry.interpolate) parts.push("table stretched");
@@ -127,7 +187,9 @@ export function atTestLabel(entry: AtTest, encodings: readonly Encoding[]): stri
 }
 
 function detailsOfPosition(position: Encoding): string {
-  const details = Object.entries(position).flatMap(([name, value]) => (name === "type" || name === "label" || value === undefined ? [] : [detail(name, value)]));
+  const details = Object.entries(position).flatMap(([name, value]) =>
+    name === "type" || name === "label" || value === undefined ? [] : [detail(name, value)],
+  );
   return details.join(", ") || position.type;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Half-precision numbers by their bits: IEEE 754 binary16 and bfloat16 to float32 (exact), float32 to binary16 (to the nearest,
-// ties to even; too large becomes infinity).
+// Half-precision numbers by their bits: IEEE 754 binary16 and bfloat16 to float32 (exact), float32 to binary16 (to the
+// nearest, ties to even; too large becomes infinity).
 
 const bits = new DataView(new ArrayBuffer(4));
 

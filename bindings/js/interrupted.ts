@@ -11,7 +11,11 @@ export class ExperimentInterrupted extends PosLabError {
 
   constructor(state: ExperimentState, cause: unknown) {
     const { runs, unfinished } = state;
-    super("aborted", `the experiment was cancelled with ${runs.length} finished and ${unfinished.length} half-finished runs; its state can be resumed`, { cause });
+    super(
+      "aborted",
+      `the experiment was cancelled with ${runs.length} finished and ${unfinished.length} half-finished runs; its state can be resumed`,
+      { cause },
+    );
     this.state = state;
   }
 }

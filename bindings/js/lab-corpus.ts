@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A text as the lab sees it: the training part's distinct characters (or bytes) as vocabulary, first 90 % to train, the rest to test.
+// A text as the lab sees it: the training part's distinct characters (or bytes) as vocabulary, first 90 % to train, the
+// rest to test.
 
 import { unwrap } from "./errors.js";
 import type { Core } from "./module.js";
@@ -46,7 +47,10 @@ export class LabCorpus extends Owner<CoreCorpus> {
   encode(text: string): Int32Array {
     this.#ids ??= new Map([...this.core.symbols()].map((symbol, id) => [symbol, id]));
     const spare = this.vocabulary - 1;
-    const symbols = this.unit === "bytes" ? [...new TextEncoder().encode(text)] : Array.from(text, (character) => character.codePointAt(0)!);
+    const symbols =
+      this.unit === "bytes"
+        ? [...new TextEncoder().encode(text)]
+        : Array.from(text, (character) => character.codePointAt(0)!);
     return Int32Array.from(symbols, (symbol) => this.#ids!.get(symbol) ?? spare);
   }
 

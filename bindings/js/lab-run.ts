@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One run of an experiment in this thread, driven slice by slice: train, measure, generate, look, save and go on. The controllers of
-// run-controller.ts, which answer in time and report by themselves, are made of it.
+// One run of an experiment in this thread, driven slice by slice: train, measure, generate, look, save and go on. The
+// controllers of run-controller.ts, which answer in time and report by themselves, are made of it.
 
 import type { CoreParameter, CoreProgress } from "./core-types.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
-import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
+import { type LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import type { Core } from "./module.js";
 import { Owner } from "./owner.js";
 import { coreChange, coreRunDescription, coreTask, entriesOf, lengthEntry, renameArgument } from "./run-description.js";
@@ -14,7 +14,10 @@ import type { CompleteExperiment, LengthEntry, RunResult } from "./types.js";
 import type { Run as CoreRun } from "./wasm/poslab.js";
 
 /** One tested length: `byPosition` in bins. */
-export interface LengthMeasurement { entry: LengthEntry; byPosition: { binWidth: number; loss: (number | null)[] } }
+export interface LengthMeasurement {
+  entry: LengthEntry;
+  byPosition: { binWidth: number; loss: (number | null)[] };
+}
 
 /** A training curve has a point every so many steps. */
 const stepsPerPoint = 50;
@@ -31,7 +34,14 @@ export class LabRun extends Owner<CoreRun> {
   readonly #toySymbols: string;
   readonly #parameters: CoreParameter[];
 
-  private constructor(module: Core, core: CoreRun, experiment: CompleteExperiment, encoding: number, seed: number, corpus: LabCorpus | null) {
+  private constructor(
+    module: Core,
+    core: CoreRun,
+    experiment: CompleteExperiment,
+    encoding: number,
+    seed: number,
+    corpus: LabCorpus | null,
+  ) {
     super(core, "the run");
     this.experiment = experiment;
     this.encoding = encoding;
@@ -43,7 +53,13 @@ export class LabRun extends Owner<CoreRun> {
   }
 
   /** @internal made by PosLab.createRun */
-  static make(core: Core, experiment: CompleteExperiment, encoding: number, seed: number, corpus: LabCorpus | null): LabRun {
+  static make(
+    core: Core,
+    experiment: CompleteExperiment,
+    encoding: number,
+    seed: number,
+    corpus: LabCorpus | null,
+  ): LabRun {
     const description = coreRunDescription(experiment, encoding, seed);
     const outcome = corpus ? core.makeTextRun(description, corpus.handle) : core.makeToyRun(description);
     const { run } = unwrap(outcome, renameArgument(experiment, encoding));
@@ -88,25 +104,44 @@ export class LabRun extends Owner<CoreRun> {
     const { step } = this.progress();
     const tokens = step * this.experiment.training.batch * this.experiment.training.length;
     return {
-      encoding: this.encoding, seed: this.seed, parameters: this.parameterCount, steps: step,
-      seconds: rounded(this.trainingSeconds), tokensPerSecond: this.trainingSeconds > 0 ? Math.round(tokens / this.trainingSeconds) : 0,
+      encoding: this.encoding,
+      seed: this.seed,
+      parameters: this.parameterCount,
+      steps: step,
+      seconds: rounded(this.trainingSeconds),
+      tokensPerSecond: this.trainingSeconds > 0 ? Math.round(tokens / this.trainingSeconds) : 0,
       training: trainingCurve(this.losses()),
       byLength: results.byLength.map((entry) => lengthEntry(entry, isText)),
       byPosition: { binWidth: results.byPosition.binWidth, loss: withoutNaN(results.byPosition.loss) },
       atTest: entriesOf(this.experiment, this.encoding).map((entry, index) => ({
-        entry, byLength: (results.atTest[index] ?? []).map((result) => lengthEntry(result, isText)),
+        entry,
+        byLength: (results.atTest[index] ?? []).map((result) => lengthEntry(result, isText)),
       })),
     };
   }
 
   /**
-   * Measures the weights as they are now at one length, in slices: each `next()` does one. Train only after it has ended.
+   * Measures the weights as they are now at one length, in slices: each `next()` does one. Train only after it has
+   * ended.
    * @param windowsPerSlice may change from slice to slice
    */
-  *measuring(change: TestChange, length: number, windows: number, windowsPerSlice: () => number): Generator<void, LengthMeasurement> {
+  *measuring(
+    change: TestChange,
+    length: number,
+    windows: number,
+    windowsPerSlice: () => number,
+  ): Generator<void, LengthMeasurement> {
     const isText = this.experiment.task.type === "text";
     const undefinedEntry = (failure: NonNullable<ReturnType<CoreRun["advance"]>["failure"]>): LengthMeasurement => {
-      const nothing = { length, loss: NaN, lossError: NaN, lossAtEnd: NaN, lossAtEndError: NaN, accuracy: NaN, accuracyAtEnd: NaN };
+      const nothing = {
+        length,
+        loss: NaN,
+        lossError: NaN,
+        lossAtEnd: NaN,
+        lossAtEndError: NaN,
+        accuracy: NaN,
+        accuracyAtEnd: NaN,
+      };
       return { entry: lengthEntry({ ...nothing, reason: failure }, isText), byPosition: { binWidth: 0, loss: [] } };
     };
     unwrap(this.core.startMeasuring(coreChange(change, "change"), length, windows));
@@ -116,7 +151,10 @@ export class LabRun extends Owner<CoreRun> {
       if (slice.failure?.code === "notDefined") return undefinedEntry(slice.failure);
       const { done, result, byPosition } = unwrap(slice);
       if (done && result && byPosition) {
-        return { entry: lengthEntry(result, isText), byPosition: { binWidth: byPosition.binWidth, loss: withoutNaN(byPosition.loss) } };
+        return {
+          entry: lengthEntry(result, isText),
+          byPosition: { binWidth: byPosition.binWidth, loss: withoutNaN(byPosition.loss) },
+        };
       }
       yield;
     }
@@ -124,16 +162,32 @@ export class LabRun extends Owner<CoreRun> {
 
   /** Continues a text (of a toy task: a row of it) with the model's own choices. */
   generate(options: GenerateOptions = {}): Generated {
-    const ids = options.prompt === undefined ? this.#testIds(options.promptLength ?? 32) : this.#encode(options.prompt, "prompt");
+    const ids =
+      options.prompt === undefined ? this.#testIds(options.promptLength ?? 32) : this.#encode(options.prompt, "prompt");
     const count = options.count ?? 2 * this.experiment.training.length;
-    const made = unwrap(this.core.generate(ids, count, options.temperature ?? 0.8, options.seed ?? 1, coreChange(options.change ?? {}, "change")));
-    return { prompt: this.#decode(ids).join(""), promptLength: ids.length, pieces: this.#decode(made.ids), losses: made.losses };
+    const made = unwrap(
+      this.core.generate(
+        ids,
+        count,
+        options.temperature ?? 0.8,
+        options.seed ?? 1,
+        coreChange(options.change ?? {}, "change"),
+      ),
+    );
+    return {
+      prompt: this.#decode(ids).join(""),
+      promptLength: ids.length,
+      pieces: this.#decode(made.ids),
+      losses: made.losses,
+    };
   }
 
   /** Who looks at whom in a layer. */
   attention(options: AttentionLook = {}): AttentionPicture {
     const ids = options.text === undefined ? this.#testIds(48) : this.#encode(options.text, "text");
-    const { data, shape } = unwrap(this.core.attentionWeights(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")));
+    const { data, shape } = unwrap(
+      this.core.attentionWeights(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")),
+    );
     return { symbols: this.#decode(ids), weights: { data, shape } };
   }
 
@@ -146,7 +200,13 @@ export class LabRun extends Owner<CoreRun> {
     if (this.#corpus) return this.#corpus.encode(text);
     return Int32Array.from(text, (symbol, index) => {
       const id = this.#toySymbols.indexOf(symbol);
-      if (id < 0) throw wrongArgument("range", `${argument}[${index}]`, symbol, `one of the task's symbols, ${this.#toySymbols},`);
+      if (id < 0)
+        throw wrongArgument(
+          "range",
+          `${argument}[${index}]`,
+          symbol,
+          `one of the task's symbols, ${this.#toySymbols},`,
+        );
       return id;
     });
   }
@@ -158,14 +218,17 @@ export class LabRun extends Owner<CoreRun> {
   /** The weights by name, as safetensors. */
   weights(dtype: "F32" | "F16" = "F32"): Uint8Array {
     return writeSafetensors(this.#tensors(dtype), {
-      format: "pt", "poslab.encoding": JSON.stringify(this.experiment.encodings[this.encoding]), "poslab.seed": String(this.seed),
+      format: "pt",
+      "poslab.encoding": JSON.stringify(this.experiment.encodings[this.encoding]),
+      "poslab.seed": String(this.seed),
       "poslab.step": String(this.progress().step),
     });
   }
 
   *#tensors(dtype: "F32" | "F16"): Generator<[string, TensorToWrite]> {
     const weights = this.core.weights();
-    for (const { name, shape, offset, size } of this.#parameters) yield [name, { data: weights.subarray(offset, offset + size), shape, dtype }];
+    for (const { name, shape, offset, size } of this.#parameters)
+      yield [name, { data: weights.subarray(offset, offset + size), shape, dtype }];
   }
 
   /** Sets the weights by name, from safetensors of any float type. Nothing may be missing. */
@@ -175,11 +238,20 @@ export class LabRun extends Owner<CoreRun> {
     for (const { name, shape, offset, size } of this.#parameters) {
       const tensor = tensors.get(name);
       if (!tensor) throw new PosLabError("missing", `weights: the tensor ${name} is missing`, { argument: name });
-      if (tensor.shape.join() !== shape.join() || !(tensor.data instanceof Float32Array || tensor.data instanceof Float64Array)) {
-        throw wrongArgument("shape", `weights: ${name}`, `${tensor.dtype} [${tensor.shape.join(", ")}]`, `a float tensor [${shape.join(", ")}]`);
+      if (
+        tensor.shape.join() !== shape.join() ||
+        !(tensor.data instanceof Float32Array || tensor.data instanceof Float64Array)
+      ) {
+        throw wrongArgument(
+          "shape",
+          `weights: ${name}`,
+          `${tensor.dtype} [${tensor.shape.join(", ")}]`,
+          `a float tensor [${shape.join(", ")}]`,
+        );
       }
       weights.set(tensor.data, offset);
-      if (tensor.data.length !== size) throw wrongArgument("shape", `weights: ${name}`, tensor.data.length, `${size} numbers`);
+      if (tensor.data.length !== size)
+        throw wrongArgument("shape", `weights: ${name}`, tensor.data.length, `${size} numbers`);
     }
     unwrap(this.core.setWeights(weights));
   }
@@ -187,8 +259,14 @@ export class LabRun extends Owner<CoreRun> {
   /** Everything that a resumed run needs, as safetensors: the weights by name, and the core's state beside them. */
   snapshot(): Uint8Array {
     const { bytes } = unwrap(this.core.saveState());
-    const tensors = [...this.#tensors("F32"), [stateName, { data: bytes, shape: [bytes.length], dtype: "U8" }] as [string, TensorToWrite]];
-    return writeSafetensors(tensors, { "poslab.seconds": String(this.trainingSeconds), "poslab.seed": String(this.seed) });
+    const tensors = [
+      ...this.#tensors("F32"),
+      [stateName, { data: bytes, shape: [bytes.length], dtype: "U8" }] as [string, TensorToWrite],
+    ];
+    return writeSafetensors(tensors, {
+      "poslab.seconds": String(this.trainingSeconds),
+      "poslab.seed": String(this.seed),
+    });
   }
 
   /**
@@ -198,7 +276,8 @@ export class LabRun extends Owner<CoreRun> {
   restore(snapshot: Uint8Array): void {
     const { tensors, metadata } = readSafetensors(snapshot);
     const state = tensors.get(stateName);
-    if (!state || !(state.data instanceof Uint8Array)) throw new PosLabError("format", "state: these are weights without the state of a run", { argument: "state" });
+    if (!state || !(state.data instanceof Uint8Array))
+      throw new PosLabError("format", "state: these are weights without the state of a run", { argument: "state" });
     unwrap(this.core.loadState(state.data));
     this.setWeights(snapshot);
     const seconds = Number(metadata.get("poslab.seconds"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Finding, checking and starting the WebAssembly module. The default address is a literal that bundlers see; Node reads the
-// file; whatever comes instead of a module (an HTML page from a server that answers everything) is named.
+// Finding, checking and starting the WebAssembly module. The default address is a literal that bundlers see; Node reads
+// the file; whatever comes instead of a module (an HTML page from a server that answers everything) is named.
 
 import { relaxedSimd, simd } from "wasm-feature-detect";
 import { PosLabError, wrongArgument } from "./errors.js";
+import { importNode, isNode } from "./node-import.js";
 import { checkOptions } from "./tensors.js";
 import createSimdCore, { type MainModule } from "./wasm/poslab.js";
 
@@ -13,33 +14,48 @@ export type Variant = "simd" | "relaxed";
 
 export interface LoadOptions {
   /**
-   * "simd" (default): the same numbers on every machine. "relaxed": fused multiply-adds where the machine has them; faster,
-   * not the same to the bit everywhere, and not in every engine (Safari, Node 20).
+   * "simd" (default): the same numbers on every machine. "relaxed": fused multiply-adds where the machine has them;
+   * faster, not the same to the bit everywhere, and not in every engine (Safari, Node 20).
    */
   variant?: Variant;
-  /** Where the module is, or its bytes, or the compiled module (to be shared with workers). Default: beside this file. */
+  /**
+   * Where the module is, or its bytes, or the compiled module (to be shared with workers). Default: beside this file.
+   */
   wasm?: string | URL | Uint8Array | ArrayBuffer | WebAssembly.Module;
 }
 
-export interface CompiledModule { module: WebAssembly.Module; variant: Variant }
+export interface CompiledModule {
+  module: WebAssembly.Module;
+  variant: Variant;
+}
 
 /** Fetches and compiles the module; nothing is started. Compiled modules can be posted to workers. */
 export async function compileModule(options: LoadOptions = {}): Promise<CompiledModule> {
   checkOptions(options, ["variant", "wasm"]);
   const variant = options.variant ?? "simd";
-  if (variant !== "simd" && variant !== "relaxed") throw wrongArgument("unknownName", "variant", variant, '"simd" or "relaxed"');
+  if (variant !== "simd" && variant !== "relaxed")
+    throw wrongArgument("unknownName", "variant", variant, '"simd" or "relaxed"');
   if (options.wasm instanceof WebAssembly.Module) return { module: options.wasm, variant };
   await checkEngine(variant);
-  const given = options.wasm ?? (variant === "relaxed" ? new URL("./wasm/poslab-relaxed.wasm", import.meta.url) : new URL("./wasm/poslab.wasm", import.meta.url));
+  const given =
+    options.wasm ??
+    (variant === "relaxed"
+      ? new URL("./wasm/poslab-relaxed.wasm", import.meta.url)
+      : new URL("./wasm/poslab.wasm", import.meta.url));
   const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer;
-  if (!isBytes && typeof given !== "string" && !(given instanceof URL)) throw wrongArgument("type", "wasm", given, "a URL, bytes or a WebAssembly.Module");
+  if (!isBytes && typeof given !== "string" && !(given instanceof URL))
+    throw wrongArgument("type", "wasm", given, "a URL, bytes or a WebAssembly.Module");
   const bytes = isBytes ? (given instanceof ArrayBuffer ? new Uint8Array(given) : given) : await readModule(given);
   const source = isBytes ? "the bytes given as wasm" : String(given);
   checkMagic(bytes, source);
   try {
     return { module: await WebAssembly.compile(bytes as BufferSource), variant };
   } catch (cause) {
-    throw new PosLabError("load", `${source} could not be compiled: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PosLabError(
+      "load",
+      `${source} could not be compiled: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 
@@ -48,10 +64,19 @@ export async function startModule({ module, variant }: CompiledModule): Promise<
   const create = variant === "relaxed" ? await importRelaxed() : createSimdCore;
   return new Promise((resolve, reject) => {
     const failed = (cause: unknown): void => {
-      reject(new PosLabError("load", `the module could not be started: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }));
+      reject(
+        new PosLabError(
+          "load",
+          `the module could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
+          { cause },
+        ),
+      );
     };
     create({
-      instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
+      instantiateWasm(
+        imports: WebAssembly.Imports,
+        receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+      ) {
         WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module), failed);
         return {};
       },
@@ -62,46 +87,66 @@ export async function startModule({ module, variant }: CompiledModule): Promise<
 }
 
 async function importRelaxed(): Promise<typeof createSimdCore> {
-  // @ts-expect-error Emscripten writes declarations for the SIMD build only; the interface is the same.
-  const glue = (await import("./wasm/poslab-relaxed.js")) as { default: typeof createSimdCore };
+  // "as string": Emscripten writes declarations for the SIMD build only; the interface is the same. Bundlers see the
+  // literal.
+  const glue = (await import("./wasm/poslab-relaxed.js" as string)) as { default: typeof createSimdCore };
   return glue.default;
 }
 
 async function checkEngine(variant: Variant): Promise<void> {
-  if (typeof WebAssembly === "undefined") throw new PosLabError("load", "this engine has no WebAssembly, which PosLab is made of");
+  if (typeof WebAssembly === "undefined")
+    throw new PosLabError("load", "this engine has no WebAssembly, which PosLab is made of");
   if (!(await simd())) {
-    throw new PosLabError("load", "this engine has no WebAssembly SIMD, which PosLab needs (Chrome 91, Firefox 89, Safari 16.4, Node 16.4 or newer)");
+    throw new PosLabError(
+      "load",
+      "this engine has no WebAssembly SIMD, which PosLab needs (Chrome 91, Firefox 89, Safari 16.4, Node 16.4 or newer)",
+    );
   }
   if (variant === "relaxed" && !(await relaxedSimd())) {
-    throw new PosLabError("load", 'this engine has no relaxed SIMD; variant "simd" works everywhere (Node 20 has it behind --experimental-wasm-relaxed-simd)');
+    throw new PosLabError(
+      "load",
+      'this engine has no relaxed SIMD; variant "simd" works everywhere (Node 20 has it behind --experimental-wasm-relaxed-simd)',
+    );
   }
 }
 
 async function readModule(address: string | URL): Promise<Uint8Array> {
   const url = address instanceof URL ? address : new URL(address, globalThis.location?.href ?? import.meta.url);
-  if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
-    // The name is put together here so that bundlers for browsers do not look for it.
-    const name = ["node", "fs/promises"].join(":");
-    const { readFile } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("node:fs/promises");
+  if (url.protocol === "file:" && isNode) {
+    const { readFile } = await importNode("fs/promises");
     try {
       return await readFile(url);
     } catch (cause) {
-      throw new PosLabError("load", `${url.href} could not be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new PosLabError(
+        "load",
+        `${url.href} could not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
     }
   }
   let response: Response;
   try {
     response = await fetch(url);
   } catch (cause) {
-    throw new PosLabError("load", `${url.href} could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new PosLabError(
+      "load",
+      `${url.href} could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
   if (!response.ok) {
-    throw new PosLabError("load", `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as loadPosLab({ wasm })`);
+    throw new PosLabError(
+      "load",
+      `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as loadPosLab({ wasm })`,
+    );
   }
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** A module begins with \0asm; what else arrives is mostly a page that a server sends for addresses that it does not know. */
+/**
+ * A module begins with \0asm; what else arrives is mostly a page that a server sends for addresses that it does not
+ * know.
+ */
 function checkMagic(bytes: Uint8Array, source: string): void {
   if (bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d) return;
   const start = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart();

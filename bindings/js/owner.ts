@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Objects that own memory of the module: `dispose()` and `Symbol.dispose` give it back, a finalizer does when they are forgotten,
-// giving it back twice is harmless, and using them afterwards is a PosLabError.
+// Objects that own memory of the module: `dispose()` and `Symbol.dispose` give it back, a finalizer does when they are
+// forgotten, giving it back twice is harmless, and using them afterwards is a PosLabError.
 
 import { PosLabError } from "./errors.js";
 
 /** `Symbol.dispose`, or a symbol of our own where the engine has none yet (Safari). */
-export const disposeSymbol: typeof Symbol.dispose = (Symbol.dispose as typeof Symbol.dispose | undefined) ?? (Symbol.for("Symbol.dispose") as typeof Symbol.dispose);
+export const disposeSymbol: typeof Symbol.dispose =
+  (Symbol.dispose as typeof Symbol.dispose | undefined) ?? (Symbol.for("Symbol.dispose") as typeof Symbol.dispose);
 
-interface Deletable { delete(): void }
+interface Deletable {
+  delete(): void;
+}
 
 const forgotten = new FinalizationRegistry<Deletable>((object) => object.delete());
 
@@ -24,7 +27,8 @@ export abstract class Owner<Core extends Deletable> {
 
   /** The module's object. @throws PosLabError (disposed) after `dispose`. */
   protected get core(): Core {
-    if (!this.#core) throw new PosLabError("disposed", `${this.#what} has been disposed of; it cannot be used any more`);
+    if (!this.#core)
+      throw new PosLabError("disposed", `${this.#what} has been disposed of; it cannot be used any more`);
     return this.#core;
   }
 

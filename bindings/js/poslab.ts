@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The package's main object: every encoding and the attention that uses them as functions on plain typed arrays, and experiments.
-// Results are copies that are the caller's own; every wrong input is a PosLabError and leaves the module usable.
+// The package's main object: every encoding and the attention that uses them as functions on plain typed arrays, and
+// experiments. Results are copies that are the caller's own; every wrong input is a PosLabError and leaves the module
+// usable.
 
 import { unwrap, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
@@ -12,12 +13,39 @@ import { coreTask } from "./run-description.js";
 import { flattenScheme } from "./schemes.js";
 import { checkOptions, readCount, readIds, readMask, readTensor, tensorOf } from "./tensors.js";
 import type {
-  AttentionGradientOptions, AttentionGradientResult, AttentionOptions, AttentionResult, CompleteExperiment, ExperimentOptions, ExperimentResult,
-  Frequencies, Info, IntegerArray, Mask, Position, SchemeInfo, Task, TaskInfo, TaskSample, Tensor, TensorLike,
+  AttentionGradientOptions,
+  AttentionGradientResult,
+  AttentionOptions,
+  AttentionResult,
+  CompleteExperiment,
+  ExperimentOptions,
+  ExperimentResult,
+  Frequencies,
+  Info,
+  IntegerArray,
+  Mask,
+  Position,
+  SchemeInfo,
+  Task,
+  TaskInfo,
+  TaskSample,
+  Tensor,
+  TensorLike,
 } from "./types.js";
 
 const attentionFields = [
-  "query", "key", "value", "position", "mask", "keyMask", "queryPositions", "keyPositions", "scale", "weights", "scores", "logSumExp",
+  "query",
+  "key",
+  "value",
+  "position",
+  "mask",
+  "keyMask",
+  "queryPositions",
+  "keyPositions",
+  "scale",
+  "weights",
+  "scores",
+  "logSumExp",
 ] as const;
 
 /** Made by `loadPosLab`. */
@@ -28,7 +56,9 @@ export class PosLab {
   /** @internal */
   constructor(core: Core, variant: Variant) {
     this.#core = core;
-    const schemes = core.schemes().map(({ type, hooks }): SchemeInfo => ({ type, hooks: hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"] }));
+    const schemes = core
+      .schemes()
+      .map(({ type, hooks }): SchemeInfo => ({ type, hooks: hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"] }));
     this.info = Object.freeze({ version: core.version(), variant, schemes });
   }
 
@@ -36,16 +66,30 @@ export class PosLab {
   table(position: Position, options: { length: number; dim: number; start?: number }): Tensor {
     checkOptions(options, ["length", "dim", "start"]);
     const { length, dim, start = 0 } = options;
-    return tensorOf(unwrap(this.#core.table(flattenScheme(position), readCount(length, "length"), readCount(dim, "dim"), readCount(start, "start"))));
+    return tensorOf(
+      unwrap(
+        this.#core.table(
+          flattenScheme(position),
+          readCount(length, "length"),
+          readCount(dim, "dim"),
+          readCount(start, "start"),
+        ),
+      ),
+    );
   }
 
   /**
    * The rotation frequencies of a rotating scheme, in double.
-   * @param options.length the running length (largest position + 1) that dynamic and longrope scalings look at; default 0
+   * @param options.length the running length (largest position + 1) that dynamic and longrope scalings look at; default
+   * 0
    */
   frequencies(position: Position, options: { headDim: number; length?: number }): Frequencies {
     checkOptions(options, ["headDim", "length"]);
-    const outcome = this.#core.frequencies(flattenScheme(position), readCount(options.headDim, "headDim"), readCount(options.length ?? 0, "length"));
+    const outcome = this.#core.frequencies(
+      flattenScheme(position),
+      readCount(options.headDim, "headDim"),
+      readCount(options.length ?? 0, "length"),
+    );
     const { inverseFrequencies, attentionFactor } = unwrap(outcome);
     return { inverseFrequencies, attentionFactor };
   }
@@ -54,7 +98,8 @@ export class PosLab {
   rotate(x: TensorLike, position: Position, options: { positions?: IntegerArray; start?: number } = {}): Tensor {
     checkOptions(options, ["positions", "start"]);
     const { positions, start = 0 } = options;
-    if (positions !== undefined && options.start !== undefined) throw wrongArgument("contradiction", "start", start, "either positions or start, not both,");
+    if (positions !== undefined && options.start !== undefined)
+      throw wrongArgument("contradiction", "start", start, "either positions or start, not both,");
     const rows = readTensor(x, "x", ["heads", "length", "headDim"]);
     const ids = positions === undefined ? null : readIds(positions, "positions");
     return tensorOf(unwrap(this.#core.rotate(flattenScheme(position), rows, ids, readCount(start, "start"))));
@@ -73,19 +118,39 @@ export class PosLab {
   }
 
   /**
-   * What a scheme adds to the logits, where that depends on head and distance alone: [heads, queryLength, keyLength]. Query i
-   * stands at i + (keyLength - queryLength) and key j at j unless positions are given.
+   * What a scheme adds to the logits, where that depends on head and distance alone: [heads, queryLength, keyLength].
+   * Query i stands at i + (keyLength - queryLength) and key j at j unless positions are given.
    */
-  bias(position: Position, options: { heads: number; queryLength: number; keyLength: number; queryPositions?: IntegerArray; keyPositions?: IntegerArray }): Tensor {
+  bias(
+    position: Position,
+    options: {
+      heads: number;
+      queryLength: number;
+      keyLength: number;
+      queryPositions?: IntegerArray;
+      keyPositions?: IntegerArray;
+    },
+  ): Tensor {
     checkOptions(options, ["heads", "queryLength", "keyLength", "queryPositions", "keyPositions"]);
     const { queryPositions, keyPositions } = options;
-    return tensorOf(unwrap(this.#core.bias(
-      flattenScheme(position), readCount(options.heads, "heads"), readCount(options.queryLength, "queryLength"), readCount(options.keyLength, "keyLength"),
-      queryPositions === undefined ? null : readIds(queryPositions, "queryPositions"), keyPositions === undefined ? null : readIds(keyPositions, "keyPositions"),
-    )));
+    return tensorOf(
+      unwrap(
+        this.#core.bias(
+          flattenScheme(position),
+          readCount(options.heads, "heads"),
+          readCount(options.queryLength, "queryLength"),
+          readCount(options.keyLength, "keyLength"),
+          queryPositions === undefined ? null : readIds(queryPositions, "queryPositions"),
+          keyPositions === undefined ? null : readIds(keyPositions, "keyPositions"),
+        ),
+      ),
+    );
   }
 
-  /** softmax(scale * q k^T + what the scheme adds) v. Rows that see no key are zeros. No L x L matrix is made unless asked for. */
+  /**
+   * softmax(scale * q k^T + what the scheme adds) v. Rows that see no key are zeros. No L x L matrix is made unless
+   * asked for.
+   */
   attention(options: AttentionOptions): AttentionResult {
     checkOptions(options, attentionFields);
     const result = unwrap(this.#core.attention(flattenScheme(options.position ?? { type: "none" }), readCall(options)));
@@ -104,7 +169,9 @@ export class PosLab {
     const call = { ...readCall(options), outputGradient };
     const result = unwrap(this.#core.attentionGradients(flattenScheme(options.position ?? { type: "none" }), call));
     return {
-      query: tensorOf(result.query), key: tensorOf(result.key), value: tensorOf(result.value),
+      query: tensorOf(result.query),
+      key: tensorOf(result.key),
+      value: tensorOf(result.value),
       position: Object.fromEntries(result.position.map((tensor) => [tensor.name, tensorOf(tensor)])),
     };
   }
@@ -113,7 +180,12 @@ export class PosLab {
 
   /** The tasks of experiments; `guessAccuracy` is that of random guessing. */
   tasks(): TaskInfo[] {
-    return this.#core.tasks().map(({ type, text, vocabulary, guessAccuracy }) => ({ type: type as Task["type"], text, vocabulary, guessAccuracy }));
+    return this.#core.tasks().map(({ type, text, vocabulary, guessAccuracy }) => ({
+      type: type as Task["type"],
+      text,
+      vocabulary,
+      guessAccuracy,
+    }));
   }
 
   /** A row such as training draws, written out: for text tasks from a corpus. */
@@ -121,9 +193,14 @@ export class PosLab {
     checkOptions(options, ["length", "seed", "corpus"]);
     const { corpus, seed = 1 } = options;
     const length = readCount(options.length, "length");
-    const { ids, targets } = unwrap(corpus ? this.#core.textSample(coreTask(task), corpus.handle, length, seed) : this.#core.toySample(coreTask(task), length, seed));
+    const { ids, targets } = unwrap(
+      corpus
+        ? this.#core.textSample(coreTask(task), corpus.handle, length, seed)
+        : this.#core.toySample(coreTask(task), length, seed),
+    );
     const toySymbols = this.#core.tasks().find(({ type }) => type === task.type)?.symbols ?? "";
-    const write = (all: ArrayLike<number>): string[] => (corpus ? corpus.decode(all) : Array.from(all, (id) => toySymbols[id] ?? unknownSymbol));
+    const write = (all: ArrayLike<number>): string[] =>
+      corpus ? corpus.decode(all) : Array.from(all, (id) => toySymbols[id] ?? unknownSymbol);
     const answers = write(targets).map((symbol, place) => (targets[place]! < 0 ? null : symbol));
     return { symbols: write(ids), answers };
   }
@@ -133,10 +210,15 @@ export class PosLab {
     return LabCorpus.make(this.#core, text, unit);
   }
 
-  /** Checks an experiment with all that the core knows of encodings, and fills in every field. Text tasks need their corpus. */
+  /**
+   * Checks an experiment with all that the core knows of encodings, and fills in every field. Text tasks need their
+   * corpus.
+   */
   checkExperiment(json: unknown, corpus: LabCorpus | null = null): CompleteExperiment {
     const experiment = completeExperiment(json);
-    experiment.encodings.forEach((_, encoding) => LabRun.make(this.#core, experiment, encoding, experiment.seeds[0]!, corpus).dispose());
+    experiment.encodings.forEach((_, encoding) =>
+      LabRun.make(this.#core, experiment, encoding, experiment.seeds[0]!, corpus).dispose(),
+    );
     return experiment;
   }
 
@@ -146,8 +228,8 @@ export class PosLab {
   }
 
   /**
-   * Runs an experiment in this thread, in slices, one run after the other (`runExperiment` of "poslab/run" spreads them over workers
-   * and gives the same numbers).
+   * Runs an experiment in this thread, in slices, one run after the other (`runExperiment` of "poslab/run" spreads them
+   * over workers and gives the same numbers).
    * @throws ExperimentInterrupted when `signal` fires: its `state` resumes the experiment, bit for bit.
    */
   experiment(json: unknown, options: ExperimentOptions = {}): Promise<ExperimentResult> {
@@ -165,17 +247,23 @@ function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
   checkOptions(mask, ["causal", "alignment", "window"], "mask");
   const { causal = false, alignment = "bottom-right", window } = mask;
   if (typeof causal !== "boolean") throw wrongArgument("type", "mask.causal", causal, "true or false");
-  if (alignment !== "bottom-right" && alignment !== "top-left") throw wrongArgument("unknownName", "mask.alignment", alignment, '"bottom-right" or "top-left"');
-  if (options.scale !== undefined && typeof options.scale !== "number") throw wrongArgument("type", "scale", options.scale, "a number");
+  if (alignment !== "bottom-right" && alignment !== "top-left")
+    throw wrongArgument("unknownName", "mask.alignment", alignment, '"bottom-right" or "top-left"');
+  if (options.scale !== undefined && typeof options.scale !== "number")
+    throw wrongArgument("type", "scale", options.scale, "a number");
   return {
     query: readTensor(options.query, "query", ["heads", "queries", "headDim"]),
     key: readTensor(options.key, "key", ["keyValueHeads", "keys", "headDim"]),
     value: readTensor(options.value, "value", ["keyValueHeads", "keys", "valueDim"]),
-    causal, topLeft: alignment === "top-left", window: window === undefined ? null : readCount(window, "mask.window"),
+    causal,
+    topLeft: alignment === "top-left",
+    window: window === undefined ? null : readCount(window, "mask.window"),
     scale: options.scale ?? null,
     keyMask: options.keyMask === undefined ? null : readMask(options.keyMask, "keyMask"),
     queryPositions: options.queryPositions === undefined ? null : readIds(options.queryPositions, "queryPositions"),
     keyPositions: options.keyPositions === undefined ? null : readIds(options.keyPositions, "keyPositions"),
-    weights: options.weights ?? false, scores: options.scores ?? false, logSumExp: options.logSumExp ?? false,
+    weights: options.weights ?? false,
+    scores: options.scores ?? false,
+    logSumExp: options.logSumExp ?? false,
   };
 }

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
-// A run that works by itself in this thread, in slices, and reports what happens. Workers hold these; lab.experiment uses them
-// directly, which is why both give the same numbers.
+// A run that works by itself in this thread, in slices, and reports what happens. Workers hold these; lab.experiment
+// uses them directly, which is why both give the same numbers.
 
 import { PosLabError } from "./errors.js";
 import type { LabCorpus } from "./lab-corpus.js";
 import type { LabRun } from "./lab-run.js";
 import type { PosLab } from "./poslab.js";
+import { estimate, Pace } from "./run-progress.js";
 import type {
-  AttentionLook, AttentionPicture, Generated, GenerateOptions, MeasureOptions, Measurement, RunController, RunEvent, RunFailure, RunRequest,
+  AttentionLook,
+  AttentionPicture,
+  Generated,
+  GenerateOptions,
+  MeasureOptions,
+  Measurement,
+  RunController,
+  RunEvent,
+  RunFailure,
+  RunRequest,
 } from "./run-types.js";
 import { nextTurn, SliceSize } from "./slices.js";
 import type { RunProgress, RunResult } from "./types.js";
@@ -31,12 +41,13 @@ export class LocalRun implements RunController {
   /** weights were given: there is nothing to train */ #trained = false;
   #failure: RunFailure | undefined;
   #looping = false;
-  /** whoever measures holds the run: its weights must not change meanwhile */ #measuring: Promise<unknown> = Promise.resolve();
+  /** whoever measures holds the run: its weights must not change meanwhile */ #measuring: Promise<unknown> =
+    Promise.resolve();
   #held = 0;
   #reported = 0;
   #lastReport = 0;
   #lastLive = performance.now();
-  /** a moving average, for the time that is left */ #stepsPerSecond = 0;
+  readonly #pace = new Pace();
   #announced = false;
 
   constructor(lab: PosLab, request: RunRequest, corpus: LabCorpus | null, onEvent: (event: RunEvent) => void) {
@@ -67,11 +78,18 @@ export class LocalRun implements RunController {
 
   async start(): Promise<void> {
     this.#checkAlive();
-    if (this.#trained) throw new PosLabError("state", "a run that was opened with trained weights has nothing to train", { argument: "start" });
-    if (this.#state === "failed") throw new PosLabError("state", "the run has failed; rewind it, or measure the last good weights", { argument: "start" });
+    if (this.#trained)
+      throw new PosLabError("state", "a run that was opened with trained weights has nothing to train", {
+        argument: "start",
+      });
+    if (this.#state === "failed")
+      throw new PosLabError("state", "the run has failed; rewind it, or measure the last good weights", {
+        argument: "start",
+      });
     this.#state = "running";
     this.#started = true;
     this.#lastLive = performance.now();
+    this.#pace.begin(this.#run.progress().step);
     if (!this.#looping) void this.#loop();
   }
 
@@ -88,7 +106,7 @@ export class LocalRun implements RunController {
     if (!this.#trained && this.#run.progress().phase === "training") {
       await this.#hold(async () => {
         for (let done = 0; done < count && this.#run.progress().phase === "training"; done += 1) {
-          this.#advance(1);
+          this.#run.advance(1);
           await nextTurn();
           this.#checkAlive();
         }
@@ -106,7 +124,8 @@ export class LocalRun implements RunController {
     this.#state = "idle";
     this.#started = this.#trained = this.#announced = false;
     this.#failure = undefined;
-    this.#reported = this.#stepsPerSecond = 0;
+    this.#reported = 0;
+    this.#pace.forget();
     this.#report(true);
   }
 
@@ -177,7 +196,7 @@ export class LocalRun implements RunController {
       if (this.#state !== "running") break;
       try {
         if (this.#isLiveDue()) await this.#measureLive();
-        else this.#slice.timed((amount) => this.#advance(amount));
+        else this.#slice.timed((amount) => this.#run.advance(amount));
       } catch (error) {
         if ((this.#state as State) !== "disposed") this.#fail(error);
         break;
@@ -193,19 +212,14 @@ export class LocalRun implements RunController {
     if ((this.#state as State) === "running") void this.#loop();
   }
 
-  #advance(steps: number): void {
-    const before = this.#run.progress().step;
-    const started = performance.now();
-    this.#run.advance(steps);
-    const seconds = Math.max(1e-4, (performance.now() - started) / 1000);
-    const done = this.#run.progress().step - before;
-    if (done > 0) this.#stepsPerSecond = this.#stepsPerSecond ? 0.9 * this.#stepsPerSecond + (0.1 * done) / seconds : done / seconds;
-  }
-
   #fail(error: unknown): void {
     this.#state = "failed";
     const message = error instanceof Error ? error.message : String(error);
-    this.#failure = { code: error instanceof PosLabError ? error.code : "worker", message, step: this.#run.progress().step };
+    this.#failure = {
+      code: error instanceof PosLabError ? error.code : "worker",
+      message,
+      step: this.#run.progress().step,
+    };
     this.#report(true);
     this.#onEvent({ type: "failed", error: this.#failure, result: this.#result(), weights: this.#run.weights() });
   }
@@ -246,11 +260,13 @@ export class LocalRun implements RunController {
         if (next?.done) {
           const { entry, byPosition: positions } = next.value;
           byLength.push(entry);
-          if (options.byPosition && entry.reason === undefined && length >= (byPosition?.length ?? 0)) byPosition = { length, ...positions };
+          if (options.byPosition && entry.reason === undefined && length >= (byPosition?.length ?? 0))
+            byPosition = { length, ...positions };
           break;
         }
         await nextTurn();
-        if (this.#run !== run || this.#state === "disposed") throw new PosLabError("aborted", "the run was rewound or disposed of while it was measured");
+        if (this.#run !== run || this.#state === "disposed")
+          throw new PosLabError("aborted", "the run was rewound or disposed of while it was measured");
       }
     }
     return { byLength, ...(byPosition ? { byPosition } : {}) };
@@ -265,7 +281,13 @@ export class LocalRun implements RunController {
   async #measureLive(): Promise<void> {
     const live = this.#request.live!;
     const { step } = this.#run.progress();
-    const measurement = await this.#hold(() => this.#measure({ windows: live.windows ?? 16, byPosition: true, ...(live.lengths ? { lengths: live.lengths } : {}) }));
+    const measurement = await this.#hold(() =>
+      this.#measure({
+        windows: live.windows ?? 16,
+        byPosition: true,
+        ...(live.lengths ? { lengths: live.lengths } : {}),
+      }),
+    );
     this.#lastLive = performance.now();
     this.#onEvent({ type: "live", step, measurement });
   }
@@ -275,6 +297,7 @@ export class LocalRun implements RunController {
   #report(now: boolean): void {
     if (this.#state === "disposed" || (!now && performance.now() - this.#lastReport < reportTime)) return;
     this.#lastReport = performance.now();
+    if (this.#state === "running") this.#pace.observe(this.#run.progress().step);
     const firstStep = this.#reported;
     const losses = Float32Array.from(this.#run.losses(firstStep));
     this.#reported += losses.length;
@@ -282,27 +305,32 @@ export class LocalRun implements RunController {
   }
 
   #progress(): RunProgress {
-    const { phase, step, steps, loss, measured, toMeasure } = this.#run.progress();
-    const shown = this.#failure ? "failed" : this.#trained ? "done" : this.#started || step > 0 ? phase : "waiting";
-    const secondsOfTraining = this.#stepsPerSecond > 0 ? (steps - step) / this.#stepsPerSecond : null;
-    // Measuring costs a third of training a token; how many tokens there are is known.
-    const { training, test } = this.#request.experiment;
-    const trainingTokens = steps * training.batch * training.length;
-    const measuringTokens = (toMeasure / Math.max(1, test.lengths.length)) * test.lengths.reduce((sum, length) => sum + length, 0);
-    const measuringShare = measuringTokens / 3 / Math.max(1, trainingTokens + measuringTokens / 3);
-    const share = { training: steps > 0 ? step / steps : 1, measuring: toMeasure > 0 ? measured / toMeasure : 1 };
-    const fraction = shown === "done" ? 1 : phase === "training" ? (1 - measuringShare) * share.training : 1 - measuringShare + measuringShare * share.measuring;
-    const tokensPerSecond = this.#stepsPerSecond * training.batch * training.length;
-    const secondsLeft =
-      shown === "done" ? 0 : secondsOfTraining === null || tokensPerSecond === 0 ? null
-        : (phase === "training" ? secondsOfTraining : 0) + ((1 - share.measuring) * measuringTokens) / 3 / tokensPerSecond;
+    const progress = this.#run.progress();
+    const { step, steps, loss } = progress;
+    const { stepsPerSecond } = this.#pace;
+    const phase = this.#failure
+      ? "failed"
+      : this.#trained
+        ? "done"
+        : this.#started || step > 0
+          ? progress.phase
+          : "waiting";
     return {
-      encoding: this.encoding, seed: this.seed, phase: shown, paused: this.#state === "idle" && shown !== "done", step, steps,
-      loss: Number.isFinite(loss) ? loss : null, stepsPerSecond: this.#stepsPerSecond, secondsLeft, fraction, ...(this.#failure ? { error: this.#failure.message } : {}),
+      encoding: this.encoding,
+      seed: this.seed,
+      phase,
+      paused: this.#state === "idle" && phase !== "done",
+      step,
+      steps,
+      loss: Number.isFinite(loss) ? loss : null,
+      stepsPerSecond,
+      ...estimate(this.#request.experiment, this.#trained ? { ...progress, phase: "done" } : progress, stepsPerSecond),
+      ...(this.#failure ? { error: this.#failure.message } : {}),
     };
   }
 
   #checkAlive(): void {
-    if (this.#state === "disposed") throw new PosLabError("disposed", "the run has been disposed of; it cannot be used any more");
+    if (this.#state === "disposed")
+      throw new PosLabError("disposed", "the run has been disposed of; it cannot be used any more");
   }
 }

@@ -12,12 +12,22 @@ function schemeOfEncoding(encoding: Encoding, argument: string): FlatScheme {
   const { label: _, ...scheme } = encoding;
   const flat = flattenScheme(scheme, argument);
   const tensor = flat.tensors[0];
-  if (tensor) throw wrongArgument("contradiction", `${argument}.${tensor.name}`, "a tensor", "nothing: what an encoding learns starts from the seed, so nothing");
+  if (tensor)
+    throw wrongArgument(
+      "contradiction",
+      `${argument}.${tensor.name}`,
+      "a tensor",
+      "nothing: what an encoding learns starts from the seed, so nothing",
+    );
   return flat;
 }
 
 export function coreTask(task: Task): CoreTask {
-  return { type: task.type, distance: task.type === "lookback" ? (task.distance ?? 5) : 5, position: task.type === "fixed-position" ? (task.position ?? 5) : 5 };
+  return {
+    type: task.type,
+    distance: task.type === "lookback" ? (task.distance ?? 5) : 5,
+    position: task.type === "fixed-position" ? (task.position ?? 5) : 5,
+  };
 }
 
 export function coreChange(change: TestChange, argument = "atTest"): CoreChange {
@@ -36,18 +46,35 @@ export function entriesOf(experiment: CompleteExperiment, encoding: number): num
 
 export function coreRunDescription(experiment: CompleteExperiment, encoding: number, seed: number): CoreRunDescription {
   const scheme = experiment.encodings[encoding];
-  if (!scheme) throw wrongArgument("range", "encoding", encoding, `a whole number from 0 to ${experiment.encodings.length - 1}`);
+  if (!scheme)
+    throw wrongArgument("range", "encoding", encoding, `a whole number from 0 to ${experiment.encodings.length - 1}`);
   const { training, model } = experiment;
   return {
     task: coreTask(experiment.task),
     model: {
-      vocabulary: 0, dim: model.dim, heads: model.heads, keyValueHeads: model.keyValueHeads, layers: model.layers, feedForward: model.feedForward, trainedLength: 0,
-      norm: model.norm, normPlacement: model.normPlacement, activation: model.activation, gated: model.gated, bias: model.bias ?? null, tied: model.tied,
+      vocabulary: 0,
+      dim: model.dim,
+      heads: model.heads,
+      keyValueHeads: model.keyValueHeads,
+      layers: model.layers,
+      feedForward: model.feedForward,
+      trainedLength: 0,
+      norm: model.norm,
+      normPlacement: model.normPlacement,
+      activation: model.activation,
+      gated: model.gated,
+      bias: model.bias ?? null,
+      tied: model.tied,
       parallel: model.parallel,
     },
     optimizer: {
-      learningRate: training.learningRate, warmup: training.warmup, steps: training.steps, weightDecay: training.weightDecay, clip: training.clip,
-      beta1: training.beta1, beta2: training.beta2,
+      learningRate: training.learningRate,
+      warmup: training.warmup,
+      steps: training.steps,
+      weightDecay: training.weightDecay,
+      clip: training.clip,
+      beta1: training.beta1,
+      beta2: training.beta2,
     },
     length: training.length,
     batch: training.batch,
@@ -63,8 +90,10 @@ export function coreRunDescription(experiment: CompleteExperiment, encoding: num
 export function renameArgument(experiment: CompleteExperiment, encoding: number): (argument: string) => string {
   const entries = entriesOf(experiment, encoding);
   return (argument) => {
-    if (argument === "position" || argument.startsWith("position.")) return `encodings[${encoding}]${argument.slice("position".length)}`;
-    if (argument.startsWith("atTest.") && entries.length === 1) return `atTest[${entries[0]}]${argument.slice("atTest".length)}`;
+    if (argument === "position" || argument.startsWith("position."))
+      return `encodings[${encoding}]${argument.slice("position".length)}`;
+    if (argument.startsWith("atTest.") && entries.length === 1)
+      return `atTest[${entries[0]}]${argument.slice("atTest".length)}`;
     return argument;
   };
 }
@@ -73,7 +102,8 @@ const orNull = (value: number): number | null => (Number.isFinite(value) ? value
 
 /** An entry of `byLength`; accuracies belong to toy tasks only. */
 export function lengthEntry(result: CoreLengthResult, isText: boolean): LengthEntry {
-  if (result.reason) return { length: result.length, loss: null, lossAtEnd: null, reason: errorFromFailure(result.reason).message };
+  if (result.reason)
+    return { length: result.length, loss: null, lossAtEnd: null, reason: errorFromFailure(result.reason).message };
   const entry: LengthEntry = { length: result.length, loss: orNull(result.loss), lossAtEnd: orNull(result.lossAtEnd) };
   if (Number.isFinite(result.lossError)) entry.lossError = result.lossError;
   if (Number.isFinite(result.lossAtEndError)) entry.lossAtEndError = result.lossAtEndError;

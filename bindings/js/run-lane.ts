@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One worker as the pool sees it: started with the compiled module, asked through Comlink, and watched: whatever waits for a worker
-// that died is told so.
+// One worker as the pool sees it: started with the compiled module, asked through Comlink, and watched: whatever waits
+// for a worker that died is told so.
 
 import { type Endpoint, releaseProxy, type Remote, transfer, wrap } from "comlink";
 import { PosLabError } from "./errors.js";
 import type { CompiledModule } from "./module.js";
+import { importNode, isNode } from "./node-import.js";
 import type { CreateWorker } from "./run-types.js";
 import type { Info } from "./types.js";
 import { type Answer, valueOf, type WorkerApi } from "./worker-messages.js";
@@ -19,13 +20,11 @@ interface AnyWorker {
   off?(type: string, listener: (value: unknown) => void): void;
 }
 
-const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
-
 /** The package's own worker. The literal lets bundlers find it. */
 async function defaultWorker(): Promise<AnyWorker> {
-  if (typeof Worker === "function") return new Worker(new URL("./worker.js", import.meta.url), { type: "module" }) as unknown as AnyWorker;
-  const name = ["node", "worker_threads"].join(":"); // not for bundlers
-  const threads = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("node:worker_threads");
+  if (typeof Worker === "function")
+    return new Worker(new URL("./worker.js", import.meta.url), { type: "module" }) as unknown as AnyWorker;
+  const threads = await importNode("worker_threads");
   return new threads.Worker(new URL("./worker.js", import.meta.url)) as unknown as AnyWorker;
 }
 
@@ -33,8 +32,7 @@ export async function numberOfCores(): Promise<number> {
   const browser = (globalThis as { navigator?: { hardwareConcurrency?: number } }).navigator?.hardwareConcurrency;
   if (browser) return browser;
   if (!isNode) return 1;
-  const name = ["node", "os"].join(":"); // not for bundlers
-  return ((await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("node:os")).availableParallelism();
+  return (await importNode("os")).availableParallelism();
 }
 
 export class Lane {
@@ -66,7 +64,11 @@ export class Lane {
     this.#api = wrap<WorkerApi>(worker.on ? nodeEndpoint(worker) : (worker as unknown as Endpoint));
   }
 
-  static async start(compiled: CompiledModule, createWorker: CreateWorker | undefined, onDeath: (reason: string) => void): Promise<Lane> {
+  static async start(
+    compiled: CompiledModule,
+    createWorker: CreateWorker | undefined,
+    onDeath: (reason: string) => void,
+  ): Promise<Lane> {
     const worker = createWorker ? (createWorker() as AnyWorker) : await defaultWorker();
     const lane = new Lane(worker, onDeath);
     lane.info = await lane.ask((api) => api.load(compiled.module, compiled.variant));
@@ -83,7 +85,10 @@ export class Lane {
     return valueOf(await Promise.race([question(this.#api), this.#death]));
   }
 
-  /** One opening after the other: a text must not be let go between its arrival and the opening of the run that needs it. */
+  /**
+   * One opening after the other: a text must not be let go between its arrival and the opening of the run that needs
+   * it.
+   */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#opening.catch(() => {}).then(work);
     this.#opening = mine;
@@ -98,7 +103,12 @@ export class Lane {
     await sent;
   }
 
-  open(id: number, request: Parameters<WorkerApi["open"]>[1], corpus: string | null, events: MessagePort): Promise<null> {
+  open(
+    id: number,
+    request: Parameters<WorkerApi["open"]>[1],
+    corpus: string | null,
+    events: MessagePort,
+  ): Promise<null> {
     return this.ask((api) => api.open(id, request, corpus, transfer(events, [events])));
   }
 

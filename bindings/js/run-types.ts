@@ -7,10 +7,21 @@
 //   createRunPool(options)        -> RunPool: single runs, also from trained weights without any training
 
 import type {
-  AtTest, CompleteExperiment, ExperimentOptions, ExperimentResult, ExperimentState, LengthEntry, RunProgress, RunResult, Tensor,
+  AtTest,
+  CompleteExperiment,
+  ExperimentOptions,
+  ExperimentResult,
+  ExperimentState,
+  LengthEntry,
+  RunProgress,
+  RunResult,
+  Tensor,
 } from "./types.js";
 
-/** A change at test time on trained weights: another position object, a window, all positions shifted, a stretched table. */
+/**
+ * A change at test time on trained weights: another position object, a window, all positions shifted, a stretched
+ * table.
+ */
 export type TestChange = Omit<AtTest, "of" | "label">;
 
 /** Where a run begins. Nothing given: at step 0 with weights from the seed. */
@@ -35,15 +46,26 @@ export interface LiveOptions {
 /** Everything that a run says by itself, in order. Losses come as they are made; nothing is said twice. */
 export type RunEvent =
   | {
-      type: "progress"; progress: RunProgress;
-      /** training loss of steps firstStep, firstStep + 1, ... since the last event */ losses: Float32Array; firstStep: number;
+      type: "progress";
+      progress: RunProgress;
+      /** training loss of steps firstStep, firstStep + 1, ... since the last event */ losses: Float32Array;
+      firstStep: number;
     }
   | { type: "live"; step: number; measurement: Measurement }
   | { type: "done"; result: RunResult; /** safetensors, F32 */ weights: Uint8Array }
-  | { type: "failed"; error: RunFailure; /** what is known, unless the worker died */ result?: RunResult; /** the last good ones */ weights?: Uint8Array };
+  | {
+      type: "failed";
+      error: RunFailure;
+      /** what is known, unless the worker died */ result?: RunResult;
+      /** the last good ones */ weights?: Uint8Array;
+    };
 
 /** code "diverged": weights are those of the last good step and can be measured; "worker": the worker is gone. */
-export interface RunFailure { code: string; message: string; step: number }
+export interface RunFailure {
+  code: string;
+  message: string;
+  step: number;
+}
 
 export interface MeasureOptions {
   /** default: nothing changed */ change?: TestChange;
@@ -76,11 +98,15 @@ export interface AttentionLook {
   /** default 0 */ layer?: number;
   change?: TestChange;
 }
-export interface AttentionPicture { symbols: string[]; /** [heads, length, length] */ weights: Tensor }
+export interface AttentionPicture {
+  symbols: string[];
+  /** [heads, length, length] */ weights: Tensor;
+}
 
 /**
- * One run. Works in slices of about 30 ms, so every call answers within 100 ms but `measure`, which takes as long as it takes
- * (it can be cancelled by `dispose`). A run that is not started does nothing. After `dispose` every call is a PosLabError.
+ * One run. Works in slices of about 30 ms, so every call answers within 100 ms but `measure`, which takes as long as it
+ * takes (it can be cancelled by `dispose`). A run that is not started does nothing. After `dispose` every call is a
+ * PosLabError.
  */
 export interface RunController {
   readonly encoding: number;
@@ -109,7 +135,10 @@ export interface RunController {
   dispose(): Promise<void>;
 }
 
-/** Makes the worker: in a bundler, `() => new Worker(new URL("poslab/worker", import.meta.url), { type: "module" })` or the app's own file that imports "poslab/worker". */
+/**
+ * Makes the worker: in a bundler, `() => new Worker(new URL("poslab/worker", import.meta.url), { type: "module" })` or
+ * the app's own file that imports "poslab/worker".
+ */
 export type CreateWorker = () => unknown;
 
 export interface RunPoolOptions {
@@ -148,41 +177,69 @@ export interface ExperimentSession {
   dispose(): Promise<void>;
 }
 
-/** Options of `runExperiment`: those of `lab.experiment` and those of the pool. On abort it rejects with an ExperimentInterrupted, whose `state` can be resumed. */
+/**
+ * Options of `runExperiment`: those of `lab.experiment` and those of the pool. On abort it rejects with an
+ * ExperimentInterrupted, whose `state` can be resumed.
+ */
 export interface RunExperimentOptions extends ExperimentOptions, Omit<RunPoolOptions, "corpora"> {}
 
 // ------------------------------------------------------------------------------------------------ verdict
 
 /** The facts behind the verdict sentence, so that a page can phrase them in its own language. */
 export interface EncodingVerdict {
-  encoding: number; label: string;
+  encoding: number;
+  label: string;
   /** "breaks": worse by more than `threshold` at `breaksAt`; "not-defined": no number past `lastDefined` */
   outcome: "holds" | "breaks" | "not-defined" | "failed";
   /** mean over seeds at the trained length: lossAtEnd in nats, or accuracyAtEnd */ atTrained: number | null;
   /** at the longest defined length */ atLongest: number | null;
   /** largest worsening past the trained length (nats up, accuracy down); >= 0 */ worst: number | null;
-  /** first tested length that is worse than the threshold, and by how much */ breaksAt: number | null; breaksBy: number | null;
+  /** first tested length that is worse than the threshold, and by how much */ breaksAt: number | null;
+  breaksBy: number | null;
   lastDefined: number | null;
 }
 export interface Verdict {
-  measure: "loss" | "accuracy"; trainedLength: number; longest: number; threshold: number;
+  measure: "loss" | "accuracy";
+  trainedLength: number;
+  longest: number;
+  threshold: number;
   encodings: EncodingVerdict[];
-  /** encoding index with the best number at the longest length, and at the trained length */ bestAtLongest: number | null; bestAtTrained: number | null;
+  /** encoding index with the best number at the longest length, and at the trained length */ bestAtLongest:
+    number | null;
+  bestAtTrained: number | null;
 }
 
 // ------------------------------------------------------------------------------------------------ files
 
-export type Dtype = "F64" | "F32" | "F16" | "BF16" | "I64" | "I32" | "I16" | "I8" | "U64" | "U32" | "U16" | "U8" | "BOOL";
+export type Dtype =
+  "F64" | "F32" | "F16" | "BF16" | "I64" | "I32" | "I16" | "I8" | "U64" | "U32" | "U16" | "U8" | "BOOL";
 /** A tensor of a safetensors file. F16 and BF16 are widened to float32; I64 and U64 stay exact. BOOL is 0 and 1. */
 export interface FileTensor {
-  dtype: Dtype; shape: number[];
-  data: Float64Array | Float32Array | BigInt64Array | BigUint64Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
+  dtype: Dtype;
+  shape: number[];
+  data:
+    | Float64Array
+    | Float32Array
+    | BigInt64Array
+    | BigUint64Array
+    | Int32Array
+    | Uint32Array
+    | Int16Array
+    | Uint16Array
+    | Int8Array
+    | Uint8Array;
 }
-export interface TensorFile { tensors: Map<string, FileTensor>; metadata: Map<string, string> }
+export interface TensorFile {
+  tensors: Map<string, FileTensor>;
+  metadata: Map<string, string>;
+}
 
 /** One conformance case, run. */
 export interface CaseResult {
-  name: string; op: string; passed: boolean;
-  /** null when nothing could be compared */ maxAbsolute: number | null; maxRelative: number | null;
+  name: string;
+  op: string;
+  passed: boolean;
+  /** null when nothing could be compared */ maxAbsolute: number | null;
+  maxRelative: number | null;
   message: string;
 }

@@ -5,7 +5,14 @@ import { completeExperiment } from "./experiment.js";
 import { assembleResult, keyText, readResume, runKeys } from "./experiment-run.js";
 import { ExperimentInterrupted } from "./interrupted.js";
 import { createRunPool, type WorkerPool } from "./run-pool.js";
-import type { ExperimentSession, OpenExperimentOptions, RunController, RunEvent, RunExperimentOptions, RunFailure } from "./run-types.js";
+import type {
+  ExperimentSession,
+  OpenExperimentOptions,
+  RunController,
+  RunEvent,
+  RunExperimentOptions,
+  RunFailure,
+} from "./run-types.js";
 import type { CompleteExperiment, ExperimentResult, ExperimentState, Info, RunProgress, RunResult } from "./types.js";
 import { numberOfCores } from "./run-lane.js";
 
@@ -65,7 +72,14 @@ class Session implements ExperimentSession {
     const { finished, states } = readResume(experiment, options.resume);
     const results = new Map(finished.map((run) => [keyText(run), run]));
     this.#entries = runKeys(experiment).map((key) => ({
-      ...key, controller: null, result: results.get(keyText(key)) ?? null, weights: null, failure: null, ended: null, progress: null, state: states.get(keyText(key)) ?? null,
+      ...key,
+      controller: null,
+      result: results.get(keyText(key)) ?? null,
+      weights: null,
+      failure: null,
+      ended: null,
+      progress: null,
+      state: states.get(keyText(key)) ?? null,
     }));
     this.finished = new Promise((resolve) => {
       this.#finish = resolve;
@@ -77,7 +91,11 @@ class Session implements ExperimentSession {
     const open = this.#entries.map(async (entry) => {
       if (entry.result) return;
       const request = {
-        experiment: this.experiment, encoding: entry.encoding, seed: entry.seed, ...(live ? { live } : {}), ...(entry.state ? { state: entry.state } : {}),
+        experiment: this.experiment,
+        encoding: entry.encoding,
+        seed: entry.seed,
+        ...(live ? { live } : {}),
+        ...(entry.state ? { state: entry.state } : {}),
       };
       entry.controller = await this.#pool.open(request, (event) => {
         this.#note(entry, event);
@@ -117,7 +135,8 @@ class Session implements ExperimentSession {
       if (failure || (!progress && !state)) return;
       unfinished.push({ encoding, seed, state: await controller.snapshot() });
     });
-    const place = (key: { encoding: number; seed: number }): number => this.#entries.findIndex((entry) => keyText(entry) === keyText(key));
+    const place = (key: { encoding: number; seed: number }): number =>
+      this.#entries.findIndex((entry) => keyText(entry) === keyText(key));
     return { runs: this.#results(), unfinished: unfinished.sort((a, b) => place(a) - place(b)) };
   }
 
@@ -145,7 +164,8 @@ class Session implements ExperimentSession {
   }
 
   #finishIfDone(): void {
-    if (this.#entries.every(({ result, failure }) => result || failure)) this.#finish(assembleResult(this.experiment, this.#info, this.#results(true)));
+    if (this.#entries.every(({ result, failure }) => result || failure))
+      this.#finish(assembleResult(this.experiment, this.#info, this.#results(true)));
   }
 
   /** Finished runs and, when wanted, failed ones with what is known of them. */
@@ -155,7 +175,15 @@ class Session implements ExperimentSession {
       if (!failure || !failedToo) return [];
       if (ended) return [ended];
       const steps = progress?.step ?? failure.step;
-      const nothing = { parameters: 0, seconds: 0, tokensPerSecond: 0, training: [], byLength: [], byPosition: { binWidth: 0, loss: [] }, atTest: [] };
+      const nothing = {
+        parameters: 0,
+        seconds: 0,
+        tokensPerSecond: 0,
+        training: [],
+        byLength: [],
+        byPosition: { binWidth: 0, loss: [] },
+        atTest: [],
+      };
       return [{ encoding, seed, steps, ...nothing, stopped: { reason: failure.message, step: failure.step } }];
     });
   }
@@ -176,7 +204,8 @@ export async function runExperiment(json: unknown, options: RunExperimentOptions
     onEvent: (event) => {
       if (event.type === "progress") onProgress?.(event.progress);
       // A run that diverged has weights worth keeping; one whose worker died has not.
-      if ((event.type === "done" || event.type === "failed") && event.result && event.weights) onRun?.(event.result, event.weights);
+      if ((event.type === "done" || event.type === "failed") && event.result && event.weights)
+        onRun?.(event.result, event.weights);
     },
   });
   try {

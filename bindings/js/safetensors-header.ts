@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The header of a safetensors file: a JSON object of a fixed depth. It is scanned here instead of by JSON.parse because a careful
-// reader has to refuse what JSON.parse lets pass: the same name twice, 1e3 or -0 as an offset, numbers past 2^53, arrays 60,000 deep.
+// The header of a safetensors file: a JSON object of a fixed depth. It is scanned here instead of by JSON.parse because
+// a careful reader has to refuse what JSON.parse lets pass: the same name twice, 1e3 or -0 as an offset, numbers past
+// 2^53, arrays 60,000 deep.
 
 import { PosLabError } from "./errors.js";
 
-export interface HeaderEntry { name: string; dtype: string; shape: number[]; begin: number; end: number }
-export interface Header { entries: HeaderEntry[]; metadata: Map<string, string> }
+export interface HeaderEntry {
+  name: string;
+  dtype: string;
+  shape: number[];
+  begin: number;
+  end: number;
+}
+export interface Header {
+  entries: HeaderEntry[];
+  metadata: Map<string, string>;
+}
 
 /** Why a file is refused, with its place where there is one. */
 export function formatError(reason: string): PosLabError {
@@ -43,18 +53,25 @@ function parseEntry(scanner: Scanner, name: string): HeaderEntry {
   let shape: number[] | undefined;
   let offsets: number[] | undefined;
   scanner.object((field) => {
-    const twice = field === "dtype" ? dtype : field === "shape" ? shape : field === "data_offsets" ? offsets : undefined;
+    const twice =
+      field === "dtype" ? dtype : field === "shape" ? shape : field === "data_offsets" ? offsets : undefined;
     if (twice !== undefined) throw formatError(`the tensor ${shown} has ${field} twice`);
     if (field === "dtype") dtype = scanner.string("a text (the dtype)");
     else if (field === "shape") shape = scanner.integers();
     else if (field === "data_offsets") offsets = scanner.integers();
-    else throw formatError(`the tensor ${shown} has a field ${JSON.stringify(field)}; dtype, shape and data_offsets are known`);
+    else
+      throw formatError(
+        `the tensor ${shown} has a field ${JSON.stringify(field)}; dtype, shape and data_offsets are known`,
+      );
   });
   if (dtype === undefined || shape === undefined || offsets === undefined) {
-    throw formatError(`the tensor ${shown} lacks ${dtype === undefined ? "dtype" : shape === undefined ? "shape" : "data_offsets"}`);
+    throw formatError(
+      `the tensor ${shown} lacks ${dtype === undefined ? "dtype" : shape === undefined ? "shape" : "data_offsets"}`,
+    );
   }
   const [begin, end] = offsets;
-  if (offsets.length !== 2 || begin === undefined || end === undefined) throw formatError(`data_offsets of ${shown} must be two numbers`);
+  if (offsets.length !== 2 || begin === undefined || end === undefined)
+    throw formatError(`data_offsets of ${shown} must be two numbers`);
   if (end < begin) throw formatError(`the tensor ${shown} ends at ${end}, before it begins at ${begin}`);
   return { name, dtype, shape, begin, end };
 }
@@ -135,6 +152,8 @@ class Scanner {
 
   #wrong(wanted: string): PosLabError {
     const found = this.#text.slice(this.#at, this.#at + 12);
-    return formatError(`the header needs ${wanted} at character ${this.#at}, and has ${found ? JSON.stringify(found) : "its end"}`);
+    return formatError(
+      `the header needs ${wanted} at character ${this.#at}, and has ${found ? JSON.stringify(found) : "its end"}`,
+    );
   }
 }

@@ -12,7 +12,10 @@ export function flattenScheme(scheme: unknown, argument = "position"): FlatSchem
     throw wrongArgument("type", argument, scheme, 'a scheme object such as { type: "rope" }');
   }
   const type: unknown = (scheme as { type?: unknown }).type;
-  if (type === undefined) throw new PosLabError("missing", `${argument}.type is missing; the name of a scheme is needed`, { argument: `${argument}.type` });
+  if (type === undefined)
+    throw new PosLabError("missing", `${argument}.type is missing; the name of a scheme is needed`, {
+      argument: `${argument}.type`,
+    });
   if (typeof type !== "string") throw wrongArgument("type", `${argument}.type`, type, "the name of a scheme");
   const flat: FlatScheme = { type, fields: [], tensors: [], lists: [] };
   for (const [name, value] of Object.entries(scheme)) {
@@ -37,7 +40,8 @@ function flattenField(name: string, value: unknown, path: string, fields: FlatFi
   if (typeof value === "number") fields.push({ name, kind: "number", value });
   else if (typeof value === "boolean") fields.push({ name, kind: "boolean", value });
   else if (typeof value === "string") fields.push({ name, kind: "text", value });
-  else if (isTypedArray(value) || Array.isArray(value)) fields.push({ name, kind: "numbers", value: readList(value, path) });
+  else if (isTypedArray(value) || Array.isArray(value))
+    fields.push({ name, kind: "numbers", value: readList(value, path) });
   else if (typeof value === "object" && value !== null) {
     for (const [inner, entry] of Object.entries(value)) {
       if (entry !== undefined && entry !== null) flattenField(`${name}.${inner}`, entry, `${path}.${inner}`, fields);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Long work in slices on one thread: each slice takes about 30 ms, then the event loop has its turn, so that messages (pause,
-// cancel) are heard within 100 ms. Workers that several runs share give each a slice in turn.
+// Long work in slices on one thread: each slice takes about 30 ms, then the event loop has its turn, so that messages
+// (pause, cancel) are heard within 100 ms. Workers that several runs share give each a slice in turn.
 
 /** How long a slice should take, in milliseconds. */
 const sliceTime = 30;

@@ -12,16 +12,28 @@ export function isTypedArray(value: unknown): value is ArrayLike<number> | BigIn
 }
 
 /** True for `{ data, shape }`. */
-export function isShaped(value: unknown): value is { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } {
+export function isShaped(
+  value: unknown,
+): value is { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } {
   return typeof value === "object" && value !== null && "data" in value && "shape" in value;
 }
 
 /** A tensor in, with its shape checked against its data, and against `axes` (the names of its axes) when given. */
 export function readTensor(value: unknown, argument: string, axes?: readonly string[]): CoreInput {
-  if (value === undefined || value === null) throw new PosLabError("missing", `${argument} is missing; a tensor is needed`, { argument });
-  const tensor = isShaped(value) ? readShaped(value, argument) : isTypedArray(value) ? { data: plainNumbers(value), shape: [value.length] } : readNested(value, argument);
+  if (value === undefined || value === null)
+    throw new PosLabError("missing", `${argument} is missing; a tensor is needed`, { argument });
+  const tensor = isShaped(value)
+    ? readShaped(value, argument)
+    : isTypedArray(value)
+      ? { data: plainNumbers(value), shape: [value.length] }
+      : readNested(value, argument);
   if (axes && tensor.shape.length !== axes.length) {
-    throw wrongArgument("shape", argument, tensor.shape, `a tensor [${axes.join(", ")}]${isTypedArray(value) ? ", as { data, shape }," : ""}`);
+    throw wrongArgument(
+      "shape",
+      argument,
+      tensor.shape,
+      `a tensor [${axes.join(", ")}]${isTypedArray(value) ? ", as { data, shape }," : ""}`,
+    );
   }
   return tensor;
 }
@@ -31,17 +43,24 @@ function readShaped(value: { data: unknown; shape: unknown }, argument: string):
   if (!Array.isArray(shape) || !shape.every((extent) => Number.isSafeInteger(extent) && extent >= 0)) {
     throw wrongArgument("shape", `${argument}.shape`, shape, "a list of whole numbers, 0 or larger,");
   }
-  if (!isTypedArray(data) && !Array.isArray(data)) throw wrongArgument("type", `${argument}.data`, data, "a typed array or a list of numbers");
+  if (!isTypedArray(data) && !Array.isArray(data))
+    throw wrongArgument("type", `${argument}.data`, data, "a typed array or a list of numbers");
   const size = shape.reduce((product: number, extent: number) => product * extent, 1);
   if (data.length !== size) {
-    throw wrongArgument("shape", `${argument}.data`, data.length, `${size} numbers for the shape [${shape.join(", ")}]`);
+    throw wrongArgument(
+      "shape",
+      `${argument}.data`,
+      data.length,
+      `${size} numbers for the shape [${shape.join(", ")}]`,
+    );
   }
   if (Array.isArray(data)) checkNumbers(data, `${argument}.data`);
   return { data: isTypedArray(data) ? plainNumbers(data) : (data as number[]), shape: [...(shape as number[])] };
 }
 
 function readNested(value: unknown, argument: string): CoreInput {
-  if (!Array.isArray(value)) throw wrongArgument("type", argument, value, "a tensor { data, shape }, a typed array or nested arrays");
+  if (!Array.isArray(value))
+    throw wrongArgument("type", argument, value, "a tensor { data, shape }, a typed array or nested arrays");
   const shape: number[] = [];
   for (let level: unknown = value; Array.isArray(level) || isTypedArray(level); level = level[0]) {
     shape.push(level.length);
@@ -77,7 +96,9 @@ function checkNumbers(values: readonly unknown[], argument: string): asserts val
 
 /** 64-bit integers become doubles; everything else stays as it is. */
 function plainNumbers(values: ArrayLike<number> | BigInt64Array | BigUint64Array): NumberSource {
-  return values instanceof BigInt64Array || values instanceof BigUint64Array ? Float64Array.from(values, Number) : values;
+  return values instanceof BigInt64Array || values instanceof BigUint64Array
+    ? Float64Array.from(values, Number)
+    : values;
 }
 
 /** A flat list of numbers (never nested). */
@@ -94,7 +115,8 @@ export function readIds(value: IntegerArray, argument: string): IdBytes {
   if (value instanceof BigInt64Array) {
     ids = value;
   } else {
-    if (!isTypedArray(value) && !Array.isArray(value)) throw wrongArgument("type", argument, value, "a list of whole numbers");
+    if (!isTypedArray(value) && !Array.isArray(value))
+      throw wrongArgument("type", argument, value, "a list of whole numbers");
     ids = new BigInt64Array(value.length);
     for (let index = 0; index < value.length; index += 1) {
       const id: unknown = value[index];
@@ -107,7 +129,8 @@ export function readIds(value: IntegerArray, argument: string): IdBytes {
 
 /** A key mask: 0 is hidden, everything else is seen. */
 export function readMask(value: unknown, argument: string): Uint8Array {
-  if (!isTypedArray(value) && !Array.isArray(value)) throw wrongArgument("type", argument, value, "a list with 0 where a key is hidden");
+  if (!isTypedArray(value) && !Array.isArray(value))
+    throw wrongArgument("type", argument, value, "a list with 0 where a key is hidden");
   const mask = new Uint8Array(value.length);
   for (let index = 0; index < value.length; index += 1) mask[index] = Number(value[index]) === 0 ? 0 : 1;
   return mask;
@@ -116,7 +139,8 @@ export function readMask(value: unknown, argument: string): Uint8Array {
 /** A whole number that fits a size; the core checks what it means. */
 export function readCount(value: unknown, argument: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value)) {
-    if (value === undefined) throw new PosLabError("missing", `${argument} is missing; a whole number is needed`, { argument });
+    if (value === undefined)
+      throw new PosLabError("missing", `${argument} is missing; a whole number is needed`, { argument });
     throw wrongArgument(typeof value === "number" ? "range" : "type", argument, value, "a whole number");
   }
   return value;
@@ -131,9 +155,15 @@ export function checkOptions(options: object, known: readonly string[], argument
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const suggestion = nearestName(name, known);
-    throw new PosLabError("unknownName", `${argument ? `${argument}.` : ""}${name} is not known${suggestion ? `; did you mean "${suggestion}"?` : `; known are ${known.join(", ")}`}`, {
-      argument: argument ? `${argument}.${name}` : name, given: name, ...(suggestion ? { suggestion } : {}),
-    });
+    throw new PosLabError(
+      "unknownName",
+      `${argument ? `${argument}.` : ""}${name} is not known${suggestion ? `; did you mean "${suggestion}"?` : `; known are ${known.join(", ")}`}`,
+      {
+        argument: argument ? `${argument}.${name}` : name,
+        given: name,
+        ...(suggestion ? { suggestion } : {}),
+      },
+    );
   }
 }
 
@@ -157,11 +187,11 @@ function editDistance(left: string, right: string): number {
     for (let j = 1; j <= right.length; j += 1) {
       const same = left[i - 1] === right[j - 1];
       let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
-      if (i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1]) cost = Math.min(cost, beforeLast[j - 2]! + 1);
+      if (i > 1 && j > 1 && left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1])
+        cost = Math.min(cost, beforeLast[j - 2]! + 1);
       row.push(cost);
     }
     [beforeLast, last] = [last, row];
   }
   return last[right.length]!;
 }
-

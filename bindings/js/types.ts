@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The public types of the package: tensors, scheme objects, masks, options and results. Names are the field's own and the
-// same in C++, in case files, in experiment JSON and on the page.
+// The public types of the package: tensors, scheme objects, masks, options and results. Names are the field's own and
+// the same in C++, in case files, in experiment JSON and on the page.
 
 /** A row-major float32 tensor. */
 export interface Tensor {
@@ -8,47 +8,103 @@ export interface Tensor {
   shape: number[];
 }
 
-/** Anything the API reads numbers from. Nested arrays are taken row-major; a flat typed array needs a shape (as Tensor). */
-export type TensorLike = Tensor | { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } | NestedNumbers;
+/**
+ * Anything the API reads numbers from. Nested arrays are taken row-major; a flat typed array needs a shape (as Tensor).
+ */
+export type TensorLike =
+  Tensor | { data: ArrayLike<number> | BigInt64Array | BigUint64Array; shape: readonly number[] } | NestedNumbers;
 export type NestedNumbers = ArrayLike<number> | ReadonlyArray<NestedNumbers>;
 /** Integer ids: positions, tokens. */
 export type IntegerArray = ArrayLike<number> | BigInt64Array;
 
 // ------------------------------------------------------------------------------------------------ schemes
 
-export interface NoPosition { type: "none" }
+export interface NoPosition {
+  type: "none";
+}
 /** Vaswani et al. 2017, section 3.5. */
 export interface Sinusoidal {
   type: "sinusoidal";
   /** default 10000 */ base?: number;
   /** default "interleaved" */ layout?: "interleaved" | "concatenated";
-  /** "half-dim-minus-one": tensor2tensor, fairseq, Whisper; default "dim" */ denominator?: "dim" | "half-dim-minus-one";
+  /** "half-dim-minus-one": tensor2tensor, fairseq, Whisper; default "dim" */ denominator?:
+    "dim" | "half-dim-minus-one";
 }
 /** A learned table of absolute positions (BERT, GPT-2; offset 2 as in OPT). */
-export interface Learned { type: "learned"; /** row of position 0, default 0 */ offset?: number; /** when the table is yet to be made */ rows?: number; table?: TensorLike }
+export interface Learned {
+  type: "learned";
+  /** row of position 0, default 0 */ offset?: number;
+  /** when the table is yet to be made */ rows?: number;
+  table?: TensorLike;
+}
 /** Shaw et al. 2018; distances j - i are clipped to [-maxDistance, maxDistance]. */
-export interface Shaw { type: "shaw"; maxDistance?: number; keys?: TensorLike; values?: TensorLike }
+export interface Shaw {
+  type: "shaw";
+  maxDistance?: number;
+  keys?: TensorLike;
+  values?: TensorLike;
+}
 /** Dai et al. 2019. */
 export interface TransformerXL {
-  type: "transformer-xl"; base?: number; clampLength?: number;
-  /** W_r [H*D, dModel] */ projection?: TensorLike; /** u [H, D] */ contentBias?: TensorLike; /** v [H, D] */ positionBias?: TensorLike;
+  type: "transformer-xl";
+  base?: number;
+  clampLength?: number;
+  /** W_r [H*D, dModel] */ projection?: TensorLike;
+  /** u [H, D] */ contentBias?: TensorLike;
+  /** v [H, D] */ positionBias?: TensorLike;
 }
 /** Raffel et al. 2020. */
-export interface T5 { type: "t5"; /** 32 */ buckets?: number; /** 128 */ maxDistance?: number; /** false */ bidirectional?: boolean; /** [buckets, H] */ table?: TensorLike }
+export interface T5 {
+  type: "t5";
+  /** 32 */ buckets?: number;
+  /** 128 */ maxDistance?: number;
+  /** false */ bidirectional?: boolean;
+  /** [buckets, H] */ table?: TensorLike;
+}
 export interface RopeScaling {
   ropeType: "default" | "linear" | "ntk" | "dynamic" | "yarn" | "longrope" | "llama3" | "proportional";
-  factor?: number; originalMaxPositionEmbeddings?: number; attentionFactor?: number; betaFast?: number; betaSlow?: number;
-  mscale?: number; mscaleAllDim?: number; truncate?: boolean; shortFactor?: readonly number[]; longFactor?: readonly number[];
-  lowFreqFactor?: number; highFreqFactor?: number; partialRotaryFactor?: number;
+  factor?: number;
+  originalMaxPositionEmbeddings?: number;
+  attentionFactor?: number;
+  betaFast?: number;
+  betaSlow?: number;
+  mscale?: number;
+  mscaleAllDim?: number;
+  truncate?: boolean;
+  shortFactor?: readonly number[];
+  longFactor?: readonly number[];
+  lowFreqFactor?: number;
+  highFreqFactor?: number;
+  partialRotaryFactor?: number;
 }
 /** Su et al. 2021. */
-export interface Rope { type: "rope"; /** 10000 */ theta?: number; /** default "half" */ layout?: "half" | "interleaved"; /** default: the head */ rotaryDim?: number; scaling?: RopeScaling; maxPositionEmbeddings?: number }
+export interface Rope {
+  type: "rope";
+  /** 10000 */ theta?: number;
+  /** default "half" */ layout?: "half" | "interleaved";
+  /** default: the head */ rotaryDim?: number;
+  scaling?: RopeScaling;
+  maxPositionEmbeddings?: number;
+}
 /** Press et al. 2022; the bias is -slope * |i - j|. */
-export interface Alibi { type: "alibi"; slopes?: "standard" | readonly number[] }
+export interface Alibi {
+  type: "alibi";
+  slopes?: "standard" | readonly number[];
+}
 /** Sun et al. 2022. */
-export interface Xpos { type: "xpos"; theta?: number; /** 512 */ scaleBase?: number; /** default "interleaved" */ layout?: "half" | "interleaved" }
+export interface Xpos {
+  type: "xpos";
+  theta?: number;
+  /** 512 */ scaleBase?: number;
+  /** default "interleaved" */ layout?: "half" | "interleaved";
+}
 /** Chi et al. 2022. */
-export interface Kerple { type: "kerple"; /** default "log" */ kind?: "log" | "power"; r1?: TensorLike; r2?: TensorLike }
+export interface Kerple {
+  type: "kerple";
+  /** default "log" */ kind?: "log" | "power";
+  r1?: TensorLike;
+  r2?: TensorLike;
+}
 
 /** Schemes of the registry. A scheme that this version does not know is refused with the nearest name. */
 export type Position = NoPosition | Sinusoidal | Learned | Shaw | TransformerXL | T5 | Rope | Alibi | Xpos | Kerple;
@@ -74,69 +130,177 @@ export interface AttentionOptions {
   /** also return scores before the softmax [H, Lq, Lk], -Infinity where hidden */ scores?: boolean;
   /** also return log-sum-exp [H, Lq] */ logSumExp?: boolean;
 }
-export interface AttentionResult { output: Tensor; weights?: Tensor; scores?: Tensor; logSumExp?: Tensor }
-export interface AttentionGradientOptions extends AttentionOptions { /** [H, Lq, Dv] */ outputGradient: TensorLike }
-export interface AttentionGradientResult { query: Tensor; key: Tensor; value: Tensor; /** by parameter name */ position: Record<string, Tensor> }
-export interface Frequencies { /** [rotaryDim / 2] */ inverseFrequencies: Float64Array; attentionFactor: number }
-export interface SchemeInfo { type: string; hooks: ("embedding" | "rotation" | "score" | "value")[] }
-export interface Info { version: string; variant: "simd" | "relaxed"; schemes: SchemeInfo[] }
+export interface AttentionResult {
+  output: Tensor;
+  weights?: Tensor;
+  scores?: Tensor;
+  logSumExp?: Tensor;
+}
+export interface AttentionGradientOptions extends AttentionOptions {
+  /** [H, Lq, Dv] */ outputGradient: TensorLike;
+}
+export interface AttentionGradientResult {
+  query: Tensor;
+  key: Tensor;
+  value: Tensor;
+  /** by parameter name */ position: Record<string, Tensor>;
+}
+export interface Frequencies {
+  /** [rotaryDim / 2] */ inverseFrequencies: Float64Array;
+  attentionFactor: number;
+}
+export interface SchemeInfo {
+  type: string;
+  hooks: ("embedding" | "rotation" | "score" | "value")[];
+}
+export interface Info {
+  version: string;
+  variant: "simd" | "relaxed";
+  schemes: SchemeInfo[];
+}
 
 // ------------------------------------------------------------------------------------------------ experiments
 
 export type Task =
-  | { type: "text"; corpus?: string; /** instead of a named corpus */ text?: string; /** default "characters" */ unit?: "characters" | "bytes" }
+  | {
+      type: "text";
+      corpus?: string;
+      /** instead of a named corpus */ text?: string;
+      /** default "characters" */ unit?: "characters" | "bytes";
+    }
   | { type: "lookback"; distance?: number }
   | { type: "fixed-position"; position?: number }
   | { type: "first" | "needle" | "recall" | "position-modulo" | "majority" | "copy" | "reverse" };
 /** A task as the lab lists it. */
-export interface TaskInfo { type: Task["type"]; text: boolean; /** symbols of a toy task, 0 for text */ vocabulary: number; /** of random guessing among the possible answers */ guessAccuracy: number }
-/** A row of a task written out; `answers` has null where nothing is scored. Toy answers are read at the place itself, text predicts the next symbol. */
-export interface TaskSample { symbols: string[]; answers: (string | null)[] }
+export interface TaskInfo {
+  type: Task["type"];
+  text: boolean;
+  /** symbols of a toy task, 0 for text */ vocabulary: number;
+  /** of random guessing among the possible answers */ guessAccuracy: number;
+}
+/**
+ * A row of a task written out; `answers` has null where nothing is scored. Toy answers are read at the place itself,
+ * text predicts the next symbol.
+ */
+export interface TaskSample {
+  symbols: string[];
+  answers: (string | null)[];
+}
 export interface ModelShape {
-  dim?: number; heads?: number; layers?: number; feedForward?: number; keyValueHeads?: number; norm?: "layer" | "rms"; normPlacement?: "pre" | "post";
-  activation?: "gelu" | "relu" | "silu"; gated?: boolean; bias?: boolean; tied?: boolean; parallel?: boolean;
+  dim?: number;
+  heads?: number;
+  layers?: number;
+  feedForward?: number;
+  keyValueHeads?: number;
+  norm?: "layer" | "rms";
+  normPlacement?: "pre" | "post";
+  activation?: "gelu" | "relu" | "silu";
+  gated?: boolean;
+  bias?: boolean;
+  tied?: boolean;
+  parallel?: boolean;
 }
 export interface TrainingOptions {
-  length?: number; batch?: number; steps?: number; /** instead of steps */ tokens?: number; learningRate?: number; warmup?: number;
-  weightDecay?: number; clip?: number; beta1?: number; beta2?: number;
+  length?: number;
+  batch?: number;
+  steps?: number;
+  /** instead of steps */ tokens?: number;
+  learningRate?: number;
+  warmup?: number;
+  weightDecay?: number;
+  clip?: number;
+  beta1?: number;
+  beta2?: number;
 }
 export type Encoding = Position & { label?: string };
-export interface AtTest { /** index of the encoding */ of: number; position?: Position; window?: number; shift?: number; /** stretch a learned table */ interpolate?: boolean; label?: string }
+export interface AtTest {
+  /** index of the encoding */ of: number;
+  position?: Position;
+  window?: number;
+  shift?: number;
+  /** stretch a learned table */ interpolate?: boolean;
+  label?: string;
+}
 export interface Experiment {
-  task?: Task; model?: ModelShape; training?: TrainingOptions; encodings?: Encoding[]; atTest?: AtTest[];
-  test?: { lengths?: number[]; windows?: number }; seeds?: number[];
+  task?: Task;
+  model?: ModelShape;
+  training?: TrainingOptions;
+  encodings?: Encoding[];
+  atTest?: AtTest[];
+  test?: { lengths?: number[]; windows?: number };
+  seeds?: number[];
 }
 /** All fields filled in. */
 export interface CompleteExperiment {
-  task: Task; model: Required<Omit<ModelShape, "bias">> & { bias?: boolean };
-  training: Required<Omit<TrainingOptions, "tokens">>; encodings: Encoding[]; atTest: AtTest[];
-  test: { lengths: number[]; windows: number }; seeds: number[];
+  task: Task;
+  model: Required<Omit<ModelShape, "bias">> & { bias?: boolean };
+  training: Required<Omit<TrainingOptions, "tokens">>;
+  encodings: Encoding[];
+  atTest: AtTest[];
+  test: { lengths: number[]; windows: number };
+  seeds: number[];
 }
 export interface LengthEntry {
-  length: number; loss: number | null; lossError?: number; lossAtEnd: number | null; lossAtEndError?: number;
-  accuracy?: number; accuracyAtEnd?: number; /** why it is not defined */ reason?: string;
+  length: number;
+  loss: number | null;
+  lossError?: number;
+  lossAtEnd: number | null;
+  lossAtEndError?: number;
+  accuracy?: number;
+  accuracyAtEnd?: number;
+  /** why it is not defined */ reason?: string;
 }
 export interface RunResult {
-  encoding: number; seed: number; parameters: number; steps: number; seconds: number; tokensPerSecond: number;
+  encoding: number;
+  seed: number;
+  parameters: number;
+  steps: number;
+  seconds: number;
+  tokensPerSecond: number;
   /** [step, mean loss since the last entry] */ training: [number, number][];
-  byLength: LengthEntry[]; byPosition: { binWidth: number; loss: (number | null)[] };
+  byLength: LengthEntry[];
+  byPosition: { binWidth: number; loss: (number | null)[] };
   atTest: { entry: number; byLength: LengthEntry[] }[];
-  /** when the run ended early: diverged at a step, a dead worker, cancelled */ stopped?: { reason: string; step: number };
+  /** when the run ended early: diverged at a step, a dead worker, cancelled */ stopped?: {
+    reason: string;
+    step: number;
+  };
 }
-export interface ExperimentResult { experiment: CompleteExperiment; build: { version: string; variant: string }; runs: RunResult[]; verdict: string }
+export interface ExperimentResult {
+  experiment: CompleteExperiment;
+  build: { version: string; variant: string };
+  runs: RunResult[];
+  verdict: string;
+}
 
 /** What a run reports, about ten times a second. */
 export interface RunProgress {
-  encoding: number; seed: number; phase: "waiting" | "training" | "measuring" | "done" | "failed"; /** waits for start() */ paused: boolean;
-  step: number; steps: number; loss: number | null; stepsPerSecond: number; secondsLeft: number | null;
-  /** 0 .. 1 over training and measuring */ fraction: number; error?: string;
+  encoding: number;
+  seed: number;
+  phase: "waiting" | "training" | "measuring" | "done" | "failed";
+  /** waits for start() */ paused: boolean;
+  step: number;
+  steps: number;
+  loss: number | null;
+  stepsPerSecond: number;
+  secondsLeft: number | null;
+  /** 0 .. 1 over training and measuring */ fraction: number;
+  error?: string;
 }
 export interface ExperimentOptions {
   signal?: AbortSignal;
   onProgress?: (progress: RunProgress) => void;
   /** finished runs, as they finish */ onRun?: (run: RunResult, weights: Uint8Array) => void;
-  /** a corpus the experiment names but the package does not have: UTF-8 bytes by name */ corpora?: Record<string, Uint8Array | string>;
+  /** a corpus the experiment names but the package does not have: UTF-8 bytes by name */ corpora?: Record<
+    string,
+    Uint8Array | string
+  >;
   /** what an interrupted call left; finished runs are kept, half-finished ones go on */ resume?: ExperimentState;
 }
-/** Enough to go on after an interruption: finished runs and, for half-finished ones, weights and state as safetensors. */
-export interface ExperimentState { runs: RunResult[]; unfinished: { encoding: number; seed: number; state: Uint8Array }[] }
+/**
+ * Enough to go on after an interruption: finished runs and, for half-finished ones, weights and state as safetensors.
+ */
+export interface ExperimentState {
+  runs: RunResult[];
+  unfinished: { encoding: number; seed: number; state: Uint8Array }[];
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The verdict of an experiment, computed from its numbers: who holds past the trained length, who breaks and where. Read off the
-// losses at the end of the windows (the same characters at every length) or, for toy tasks, the accuracies there. The facts come
-// apart from the sentence, so that a page can phrase them in its own language.
+// The verdict of an experiment, computed from its numbers: who holds past the trained length, who breaks and where.
+// Read off the losses at the end of the windows (the same characters at every length) or, for toy tasks, the accuracies
+// there. The facts come apart from the sentence, so that a page can phrase them in its own language.
 
 import { encodingLabel } from "./experiment.js";
 import type { EncodingVerdict, Verdict } from "./run-types.js";
@@ -33,20 +33,35 @@ export function computeVerdict(experiment: CompleteExperiment, runs: readonly Ru
     return winner;
   };
   return {
-    measure, trainedLength, longest, threshold, encodings,
+    measure,
+    trainedLength,
+    longest,
+    threshold,
+    encodings,
     bestAtLongest: best((verdict) => (verdict.lastDefined === longest ? verdict.atLongest : null)),
     bestAtTrained: best((verdict) => verdict.atTrained),
   };
 }
 
-interface Point { length: number; value: number | null }
+interface Point {
+  length: number;
+  value: number | null;
+}
 
 /** The mean over seeds at each length; null where any seed has no number. */
 function meanCurve(runs: readonly RunResult[], lengths: readonly number[], measure: "loss" | "accuracy"): Point[] {
   return lengths.map((length) => {
-    const values = runs.map((run) => valueOf(run.byLength.find((entry) => entry.length === length), measure));
+    const values = runs.map((run) =>
+      valueOf(
+        run.byLength.find((entry) => entry.length === length),
+        measure,
+      ),
+    );
     const known = values.filter((value) => value !== null);
-    return { length, value: known.length === values.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null };
+    return {
+      length,
+      value: known.length === values.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null,
+    };
   });
 }
 
@@ -55,7 +70,14 @@ function valueOf(entry: LengthEntry | undefined, measure: "loss" | "accuracy"): 
   return value === undefined || value === null || !Number.isFinite(value) ? null : value;
 }
 
-function judge(encoding: number, label: string, curve: readonly Point[], trainedLength: number, measure: "loss" | "accuracy", threshold: number): EncodingVerdict {
+function judge(
+  encoding: number,
+  label: string,
+  curve: readonly Point[],
+  trainedLength: number,
+  measure: "loss" | "accuracy",
+  threshold: number,
+): EncodingVerdict {
   const within = curve.filter((point) => point.length <= trainedLength && point.value !== null);
   const start = within[within.length - 1];
   const nothing = { atTrained: null, atLongest: null, worst: null, breaksAt: null, breaksBy: null, lastDefined: null };
@@ -67,7 +89,8 @@ function judge(encoding: number, label: string, curve: readonly Point[], trained
   const last = defined[defined.length - 1] ?? start;
   const broken = defined.find((point) => worsening(point.value!) > threshold);
   return {
-    encoding, label,
+    encoding,
+    label,
     outcome: broken ? "breaks" : past.length > defined.length ? "not-defined" : "holds",
     atTrained,
     atLongest: last.value,
@@ -83,24 +106,35 @@ export function verdictSentence(verdict: Verdict): string {
   const { trainedLength, longest, measure, encodings } = verdict;
   const known = encodings.filter(({ outcome }) => outcome !== "failed");
   if (known.length === 0) return "No run ended with a number, so there is no verdict.";
-  const amount = (value: number): string => (measure === "loss" ? `${value.toFixed(2)} nats` : `${(100 * value).toFixed(0)} points of accuracy`);
+  const amount = (value: number): string =>
+    measure === "loss" ? `${value.toFixed(2)} nats` : `${(100 * value).toFixed(0)} points of accuracy`;
   const grouped = (value: number): string => value.toLocaleString("en-US");
   const parts: string[] = [];
-  const breaks = known.filter(({ outcome }) => outcome === "breaks").sort((a, b) => a.breaksAt! - b.breaksAt! || b.breaksBy! - a.breaksBy!);
+  const breaks = known
+    .filter(({ outcome }) => outcome === "breaks")
+    .sort((a, b) => a.breaksAt! - b.breaksAt! || b.breaksBy! - a.breaksBy!);
   const undefinedPast = known.filter(({ outcome }) => outcome === "not-defined");
   const holds = known.filter(({ outcome }) => outcome === "holds").sort((a, b) => a.worst! - b.worst!);
   const first = breaks[0];
-  if (first) parts.push(`${first.label} loses ${amount(first.breaksBy!)} within ${grouped(first.breaksAt! - trainedLength)} places`);
+  if (first)
+    parts.push(
+      `${first.label} loses ${amount(first.breaksBy!)} within ${grouped(first.breaksAt! - trainedLength)} places`,
+    );
   for (const { label, breaksAt } of breaks.slice(1)) parts.push(`${label} breaks by ${grouped(breaksAt!)}`);
-  for (const { label, lastDefined } of undefinedPast) parts.push(`${label} is not defined past ${grouped(lastDefined!)}`);
+  for (const { label, lastDefined } of undefinedPast)
+    parts.push(`${label} is not defined past ${grouped(lastDefined!)}`);
   const steady = holds[0];
   const past = encodings.some(({ lastDefined }) => lastDefined !== null && lastDefined > trainedLength);
   if (steady && past) parts.push(`${steady.label} stays within ${amount(steady.worst!)} up to ${grouped(longest)}`);
-  if (holds.length > 1 && past) parts.push(`${listed(holds.slice(1).map(({ label }) => label))} hold${holds.length === 2 ? "s" : ""} too`);
+  if (holds.length > 1 && past)
+    parts.push(`${listed(holds.slice(1).map(({ label }) => label))} hold${holds.length === 2 ? "s" : ""} too`);
   if (parts.length === 0) return `Nothing longer than the trained length of ${grouped(trainedLength)} was tested.`;
   const best = verdict.bestAtLongest;
   const winner = encodings.find(({ encoding }) => encoding === best);
-  const conclusion = winner && past ? ` Best at ${grouped(longest)}: ${winner.label}, ${measure === "loss" ? `${winner.atLongest!.toFixed(2)} nats` : `${(100 * winner.atLongest!).toFixed(0)} %`}.` : "";
+  const conclusion =
+    winner && past
+      ? ` Best at ${grouped(longest)}: ${winner.label}, ${measure === "loss" ? `${winner.atLongest!.toFixed(2)} nats` : `${(100 * winner.atLongest!).toFixed(0)} %`}.`
+      : "";
   return `Past ${grouped(trainedLength)}, ${parts.join("; ")}.${conclusion}`;
 }
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What pool and worker say to each other: one object called through Comlink, answers that carry errors as data (an Error loses its
-// code on the way), and a MessagePort a run for its events.
+// What pool and worker say to each other: one object called through Comlink, answers that carry errors as data (an
+// Error loses its code on the way), and a MessagePort a run for its events.
 
 import { type ErrorCode, PosLabError } from "./errors.js";
 import type { Variant } from "./module.js";
 import type { RunController, RunRequest } from "./run-types.js";
 import type { CompleteExperiment, Info } from "./types.js";
 
-export interface ErrorData { code: ErrorCode; message: string; argument?: string | undefined; given?: unknown; allowed?: string | undefined; suggestion?: string | undefined }
+export interface ErrorData {
+  code: ErrorCode;
+  message: string;
+  argument?: string | undefined;
+  given?: unknown;
+  allowed?: string | undefined;
+  suggestion?: string | undefined;
+}
 export type Answer<T> = { value: T } | { error: ErrorData };
 
 /** Methods of a controller that are called from afar. */
@@ -24,7 +31,9 @@ export interface WorkerApi {
 }
 
 /** Sent through a run's port after its last event. */
-export interface Closed { type: "closed" }
+export interface Closed {
+  type: "closed";
+}
 
 export function errorData(error: unknown): ErrorData {
   if (error instanceof PosLabError) {
@@ -39,7 +48,10 @@ export function valueOf<T>(answer: Answer<T>): T {
   if ("value" in answer) return answer.value;
   const { code, message, argument, given, allowed, suggestion } = answer.error;
   throw new PosLabError(code, message, {
-    given, ...(argument === undefined ? {} : { argument }), ...(allowed === undefined ? {} : { allowed }), ...(suggestion === undefined ? {} : { suggestion }),
+    given,
+    ...(argument === undefined ? {} : { argument }),
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(suggestion === undefined ? {} : { suggestion }),
   });
 }
 
@@ -48,8 +60,10 @@ export function buffersOf(...values: unknown[]): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   const look = (value: unknown, depth: number): void => {
     if (ArrayBuffer.isView(value)) {
-      // A view of a part of something larger (a corpus of the caller's) is copied: handing it over would take the rest along.
-      if (value.buffer instanceof ArrayBuffer && value.byteLength === value.buffer.byteLength) buffers.add(value.buffer);
+      // A view of a part of something larger (a corpus of the caller's) is copied: handing it over would take the rest
+      // along.
+      if (value.buffer instanceof ArrayBuffer && value.byteLength === value.buffer.byteLength)
+        buffers.add(value.buffer);
     } else if (depth > 0 && typeof value === "object" && value !== null) {
       for (const inner of Object.values(value)) look(inner, depth - 1);
     }

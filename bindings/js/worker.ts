@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The worker of "poslab/worker": holds runs and works on them in slices, each in turn. Importing this file in a worker (browser or
-// node:worker_threads) starts it; pages and programs talk to it through "poslab/run".
+// The worker of "poslab/worker": holds runs and works on them in slices, each in turn. Importing this file in a worker
+// (browser or node:worker_threads) starts it; pages and programs talk to it through "poslab/run".
 
 import { type Endpoint, expose, transfer } from "comlink";
 import type { LabCorpus } from "./lab-corpus.js";
 import { startModule, type Variant } from "./module.js";
+import { importNode } from "./node-import.js";
 import { PosLab } from "./poslab.js";
 import { LocalRun } from "./run-controller.js";
 import type { RunEvent, RunRequest } from "./run-types.js";
@@ -23,7 +24,11 @@ class RunWorker implements WorkerApi {
     });
   }
 
-  keepCorpus(key: string, text: Uint8Array | string, unit: "characters" | "bytes"): ReturnType<WorkerApi["keepCorpus"]> {
+  keepCorpus(
+    key: string,
+    text: Uint8Array | string,
+    unit: "characters" | "bytes",
+  ): ReturnType<WorkerApi["keepCorpus"]> {
     return answer(() => {
       const used = new Set([...this.#runs.values()].map(({ corpus }) => corpus));
       for (const [other, corpus] of this.#corpora) {
@@ -111,12 +116,14 @@ function nodeEndpoint(port: NodePort): Endpoint {
 }
 
 async function serve(): Promise<void> {
-  if (typeof (globalThis as { importScripts?: unknown }).importScripts === "function" || typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "function") {
+  if (
+    typeof (globalThis as { importScripts?: unknown }).importScripts === "function" ||
+    typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "function"
+  ) {
     expose(new RunWorker());
     return;
   }
-  const name = ["node", "worker_threads"].join(":"); // not for bundlers
-  const { parentPort } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as typeof import("node:worker_threads");
+  const { parentPort } = await importNode("worker_threads");
   if (parentPort) expose(new RunWorker(), nodeEndpoint(parentPort as unknown as NodePort));
 }
 

@@ -31,12 +31,12 @@ enum class Code : uint8_t {
 // `allowed` is a static sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2 to {0}".
 struct Status {
   Code code = Code::kOk;
-  std::string argument;             // the public name: "position.rotaryDim", "query", "training.steps"
-  std::string given;                // what was given, when it was text; empty otherwise
+  std::string argument;                // the public name: "position.rotaryDim", "query", "training.steps"
+  std::string given;                   // what was given, when it was text; empty otherwise
   std::optional<double> given_number;  // what was given, when it was a number
   const char* allowed = "";
   double limits[3] = {0, 0, 0};
-  std::string suggestion;           // the nearest known name, or empty
+  std::string suggestion;  // the nearest known name, or empty
 
   bool ok() const { return code == Code::kOk; }
 
@@ -75,8 +75,8 @@ class [[nodiscard]] Result {
 };
 
 // Returns the Status of `expression` from the surrounding function when it is not ok.
-#define POSLAB_RETURN_IF_ERROR(expression)               \
-  do {                                                   \
+#define POSLAB_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                          \
     if (::poslab::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 

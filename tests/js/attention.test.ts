@@ -6,11 +6,19 @@ import { type AttentionOptions, type Position, PosLabError, type Tensor } from "
 import { sharedLab } from "./lab.js";
 
 const lab = await sharedLab();
-const tensor = (shape: number[], seed = 1): Tensor => ({ data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => Math.sin(seed + 1.7 * index)), shape });
+const tensor = (shape: number[], seed = 1): Tensor => ({
+  data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => Math.sin(seed + 1.7 * index)),
+  shape,
+});
 const causal = { causal: true };
 
 /** softmax(scale q k + bias) v for one head in double, the plain way. */
-function plainAttention(query: Tensor, key: Tensor, value: Tensor, score: (i: number, j: number) => number): number[][] {
+function plainAttention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  score: (i: number, j: number) => number,
+): number[][] {
   const [, queries = 0, dim = 0] = query.shape;
   const [, keys = 0, width = 0] = value.shape;
   return Array.from({ length: queries }, (_, i) => {
@@ -22,17 +30,32 @@ function plainAttention(query: Tensor, key: Tensor, value: Tensor, score: (i: nu
     const largest = Math.max(...logits);
     const weights = logits.map((logit) => Math.exp(logit - largest));
     const sum = weights.reduce((a, b) => a + b, 0);
-    return Array.from({ length: width }, (__, c) => weights.reduce((total, weight, j) => total + (weight / sum) * value.data[j * width + c]!, 0));
+    return Array.from({ length: width }, (__, c) =>
+      weights.reduce((total, weight, j) => total + (weight / sum) * value.data[j * width + c]!, 0),
+    );
   });
 }
 
 describe("attention", () => {
   it("is the softmax of scaled products plus the bias, whatever the lengths", () => {
-    for (const [queries, keys] of [[1, 1], [3, 7], [5, 33], [2, 130]] as const) {
+    for (const [queries, keys] of [
+      [1, 1],
+      [3, 7],
+      [5, 33],
+      [2, 130],
+    ] as const) {
       const [query, key, value] = [tensor([1, queries, 8]), tensor([1, keys, 8], 2), tensor([1, keys, 6], 3)];
-      const { output } = lab.attention({ query, key, value, position: { type: "alibi", slopes: [0.25] }, mask: causal });
+      const { output } = lab.attention({
+        query,
+        key,
+        value,
+        position: { type: "alibi", slopes: [0.25] },
+        mask: causal,
+      });
       const shift = keys - queries;
-      const expected = plainAttention(query, key, value, (i, j) => (j > i + shift ? -Infinity : -0.25 * Math.abs(i + shift - j)));
+      const expected = plainAttention(query, key, value, (i, j) =>
+        j > i + shift ? -Infinity : -0.25 * Math.abs(i + shift - j),
+      );
       expected.flat().forEach((wanted, index) => expect(output.data[index]).toBeCloseTo(wanted, 5));
       expect(output.shape).toEqual([1, queries, 6]);
     }
@@ -42,11 +65,16 @@ describe("attention", () => {
     const call = { query: tensor([2, 3, 4]), key: tensor([1, 5, 4]), value: tensor([1, 5, 4]), mask: causal };
     expect(Object.keys(lab.attention(call))).toEqual(["output"]);
     const { weights, scores, logSumExp } = lab.attention({ ...call, weights: true, scores: true, logSumExp: true });
-    expect([weights!.shape, scores!.shape, logSumExp!.shape]).toEqual([[2, 3, 5], [2, 3, 5], [2, 3]]);
+    expect([weights!.shape, scores!.shape, logSumExp!.shape]).toEqual([
+      [2, 3, 5],
+      [2, 3, 5],
+      [2, 3],
+    ]);
     for (let row = 0; row < 6; row += 1) {
       const sum = weights!.data.subarray(row * 5, row * 5 + 5).reduce((a, b) => a + b, 0);
       expect(sum).toBeCloseTo(1, 6);
-      for (let j = 0; j < 5; j += 1) expect(weights!.data[row * 5 + j]).toBeCloseTo(Math.exp(scores!.data[row * 5 + j]! - logSumExp!.data[row]!), 5);
+      for (let j = 0; j < 5; j += 1)
+        expect(weights!.data[row * 5 + j]).toBeCloseTo(Math.exp(scores!.data[row * 5 + j]! - logSumExp!.data[row]!), 5);
     }
     expect(scores!.data[3]).toBe(-Infinity);
     expect(weights!.data[3]).toBe(0);
@@ -54,8 +82,17 @@ describe("attention", () => {
 
   it("sees 1, 2, 3, 3, 3 keys with a window of 3, only itself with 1, and everything with a wide one", () => {
     const visible = (mask: AttentionOptions["mask"] & object): number[] => {
-      const { weights } = lab.attention({ query: tensor([1, 5, 4]), key: tensor([1, 5, 4]), value: tensor([1, 5, 4]), mask, weights: true });
-      return Array.from({ length: 5 }, (_, row) => weights!.data.subarray(row * 5, row * 5 + 5).filter((weight) => weight > 0).length);
+      const { weights } = lab.attention({
+        query: tensor([1, 5, 4]),
+        key: tensor([1, 5, 4]),
+        value: tensor([1, 5, 4]),
+        mask,
+        weights: true,
+      });
+      return Array.from(
+        { length: 5 },
+        (_, row) => weights!.data.subarray(row * 5, row * 5 + 5).filter((weight) => weight > 0).length,
+      );
     };
     expect(visible({ causal: true, window: 3 })).toEqual([1, 2, 3, 3, 3]);
     expect(visible({ causal: true, window: 1 })).toEqual([1, 1, 1, 1, 1]);
@@ -65,14 +102,28 @@ describe("attention", () => {
 
   it("gives zeros, never NaN, where no key is seen: all hidden, no keys, more queries than keys", () => {
     const query = tensor([1, 2, 4]);
-    const hidden = lab.attention({ query, key: tensor([1, 2, 4]), value: tensor([1, 2, 4]), keyMask: [0, 0], logSumExp: true });
+    const hidden = lab.attention({
+      query,
+      key: tensor([1, 2, 4]),
+      value: tensor([1, 2, 4]),
+      keyMask: [0, 0],
+      logSumExp: true,
+    });
     expect([...hidden.output.data]).toEqual(new Array(8).fill(0));
     expect([...hidden.logSumExp!.data]).toEqual([-Infinity, -Infinity]);
     const none = lab.attention({ query, key: { data: [], shape: [1, 0, 4] }, value: { data: [], shape: [1, 0, 4] } });
     expect([...none.output.data]).toEqual(new Array(8).fill(0));
-    const more = lab.attention({ query: tensor([1, 5, 4]), key: tensor([1, 2, 4]), value: tensor([1, 2, 4]), mask: causal });
+    const more = lab.attention({
+      query: tensor([1, 5, 4]),
+      key: tensor([1, 2, 4]),
+      value: tensor([1, 2, 4]),
+      mask: causal,
+    });
     expect([...more.output.data.subarray(0, 12)]).toEqual(new Array(12).fill(0));
-    expect(lab.attention({ query: { data: [], shape: [1, 0, 4] }, key: tensor([1, 2, 4]), value: tensor([1, 2, 4]) }).output.shape).toEqual([1, 0, 4]);
+    expect(
+      lab.attention({ query: { data: [], shape: [1, 0, 4] }, key: tensor([1, 2, 4]), value: tensor([1, 2, 4]) }).output
+        .shape,
+    ).toEqual([1, 0, 4]);
   });
 
   it("never looks at hidden keys and values", () => {
@@ -83,7 +134,9 @@ describe("attention", () => {
     };
     const call = { query: tensor([1, 3, 4]), mask: {}, keyMask: [1, 0, 1] };
     const clean = lab.attention({ ...call, key: tensor([1, 3, 4]), value: tensor([1, 3, 4]) });
-    expect(lab.attention({ ...call, key: poisoned([1, 3, 4]), value: poisoned([1, 3, 4]) }).output).toEqual(clean.output);
+    expect(lab.attention({ ...call, key: poisoned([1, 3, 4]), value: poisoned([1, 3, 4]) }).output).toEqual(
+      clean.output,
+    );
   });
 
   it("does not move with all positions under relative schemes, and follows given ones", () => {
@@ -91,9 +144,19 @@ describe("attention", () => {
     const ids = [0, 1, 2, 3];
     for (const position of [{ type: "rope" }, { type: "alibi" }, { type: "xpos" }] as Position[]) {
       const near = lab.attention({ ...call, position });
-      const far = lab.attention({ ...call, position, queryPositions: ids.map((id) => id + 1000), keyPositions: new BigInt64Array(ids.map((id) => BigInt(id + 1000))) });
+      const far = lab.attention({
+        ...call,
+        position,
+        queryPositions: ids.map((id) => id + 1000),
+        keyPositions: new BigInt64Array(ids.map((id) => BigInt(id + 1000))),
+      });
       near.output.data.forEach((value, index) => expect(far.output.data[index]).toBeCloseTo(value, 4));
-      const spread = lab.attention({ ...call, position, queryPositions: ids.map((id) => id * 50), keyPositions: ids.map((id) => id * 50) });
+      const spread = lab.attention({
+        ...call,
+        position,
+        queryPositions: ids.map((id) => id * 50),
+        keyPositions: ids.map((id) => id * 50),
+      });
       expect(spread.output.data).not.toEqual(near.output.data);
     }
   });
@@ -110,7 +173,9 @@ describe("attention", () => {
     }
     expect(refused).toMatchObject({ code: "memory", argument: "weights" });
     expect((refused as PosLabError).message).toMatch(/4,294,\d{3},\d{3} bytes were asked for/);
-    expect(lab.attention({ query: tensor([1, 1, 4]), key: tensor([1, 1, 4]), value: tensor([1, 1, 4]) }).output.data).toHaveLength(4);
+    expect(
+      lab.attention({ query: tensor([1, 1, 4]), key: tensor([1, 1, 4]), value: tensor([1, 1, 4]) }).output.data,
+    ).toHaveLength(4);
   });
 });
 
@@ -122,8 +187,16 @@ describe("gradients", () => {
     const position = { type: "t5" as const, table };
     const gradients = lab.attentionGradients({ ...call, position, outputGradient });
     expect(Object.keys(gradients.position)).toEqual(["table"]);
-    const loss = (): number => lab.attention({ ...call, position }).output.data.reduce((sum, value, index) => sum + value * outputGradient.data[index]!, 0);
-    const checked: [Tensor, Tensor][] = [[call.query, gradients.query], [call.key, gradients.key], [call.value, gradients.value], [table, gradients.position.table!]];
+    const loss = (): number =>
+      lab
+        .attention({ ...call, position })
+        .output.data.reduce((sum, value, index) => sum + value * outputGradient.data[index]!, 0);
+    const checked: [Tensor, Tensor][] = [
+      [call.query, gradients.query],
+      [call.key, gradients.key],
+      [call.value, gradients.value],
+      [table, gradients.position.table!],
+    ];
     for (const [input, gradient] of checked) {
       expect(gradient.shape).toEqual(input.shape);
       for (let index = 0; index < input.data.length; index += 5) {
@@ -157,7 +230,11 @@ describe("refusals", () => {
     ["an unknown option", { postion: { type: "alibi" } }, 'did you mean "position"?'],
     ["a missing tensor", { key: undefined }, "key is missing"],
     ["an odd rotary dim", { position: { type: "rope", rotaryDim: 3 } }, "position.rotaryDim: 3"],
-    ["Shaw's vectors of another width", { position: { type: "shaw", maxDistance: 1, keys: [[1], [2], [3]] } }, "position.keys"],
+    [
+      "Shaw's vectors of another width",
+      { position: { type: "shaw", maxDistance: 1, keys: [[1], [2], [3]] } },
+      "position.keys",
+    ],
   ])("%s", (_, change, message) => {
     expect(() => lab.attention({ ...good, ...change } as never)).toThrowError(message);
     expect(() => lab.attention({ ...good, ...change } as never)).toThrowError(PosLabError);

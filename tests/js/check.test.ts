@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conformance cases: those of the project and all shared ones pass; a wrong one fails and says what it matches; what is no case is
-// refused.
+// Conformance cases: those of the project and all shared ones pass; a wrong one fails and says what it matches; what is
+// no case is refused.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,14 +14,19 @@ const lab = await sharedLab();
 
 function casesOf(folder: string | null): { name: string; path: string }[] {
   if (!folder || !existsSync(folder)) return [];
-  return readdirSync(folder).filter((name) => name.endsWith(".safetensors")).map((name) => ({ name, path: join(folder, name) }));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".safetensors"))
+    .map((name) => ({ name, path: join(folder, name) }));
 }
 
 const own = casesOf(join(projectRoot, "tests/cases"));
 it("the project has cases of its own", () => {
   expect(own.length).toBeGreaterThan(120);
 });
-describe.each([["of the project", own], ["shared", casesOf(sharedFolder("cases"))]])("cases %s", (_, cases) => {
+describe.each([
+  ["of the project", own],
+  ["shared", casesOf(sharedFolder("cases"))],
+])("cases %s", (_, cases) => {
   it.skipIf(cases.length === 0).each(cases.length ? cases : [{ name: "none", path: "" }])("$name", ({ path }) => {
     const result = checkCase(lab, readFileSync(path));
     expect(result.message.startsWith("refused") ? "" : result.message).toBe("");
@@ -40,7 +45,9 @@ describe("wrong cases", () => {
     const x = { data: Float32Array.from({ length: 16 }, (_, index) => Math.sin(index)), shape: [1, 2, 8] };
     const rotated = lab.rotate(x, { type: "rope", layout: "interleaved" }, { positions: [3, 9] });
     const file = wrongCase({ type: "rope", layout: "half" }, { op: "rotate" }, [
-      ["input.x", x], ["input.positions", { data: new BigInt64Array([3n, 9n]), shape: [2] }], ["expected.x", { data: Float64Array.from(rotated.data), shape: rotated.shape }],
+      ["input.x", x],
+      ["input.positions", { data: new BigInt64Array([3n, 9n]), shape: [2] }],
+      ["expected.x", { data: Float64Array.from(rotated.data), shape: rotated.shape }],
     ]);
     const result = checkCase(lab, file);
     expect(result).toMatchObject({ passed: false, op: "rotate", name: "wrong" });
@@ -49,57 +56,109 @@ describe("wrong cases", () => {
   });
 
   it.each<[string, Position, object, Position, object]>([
-    ["denominator: half-dim-minus-one", { type: "sinusoidal", layout: "concatenated" }, { op: "table", length: 9, dim: 8 }, { type: "sinusoidal", layout: "concatenated", denominator: "half-dim-minus-one" }, {}],
+    [
+      "denominator: half-dim-minus-one",
+      { type: "sinusoidal", layout: "concatenated" },
+      { op: "table", length: 9, dim: 8 },
+      { type: "sinusoidal", layout: "concatenated", denominator: "half-dim-minus-one" },
+      {},
+    ],
     ["start: 1", { type: "sinusoidal" }, { op: "table", length: 9, dim: 8 }, { type: "sinusoidal" }, { start: 1 }],
   ])("of a table say: matches %s", (hint, position, fields, real, change) => {
     const { length, dim } = fields as { length: number; dim: number };
     const table = lab.table(real, { length, dim, ...change });
-    expect(checkCase(lab, wrongCase(position, fields, [["expected.table", { data: Float64Array.from(table.data), shape: table.shape }]])).message).toContain(`matches ${hint}`);
+    expect(
+      checkCase(
+        lab,
+        wrongCase(position, fields, [["expected.table", { data: Float64Array.from(table.data), shape: table.shape }]]),
+      ).message,
+    ).toContain(`matches ${hint}`);
   });
 
   it("name slopes of another form and the other sign", () => {
     const slopes = Array.from({ length: 6 }, (_, head) => 2 ** ((-8 * (head + 1)) / 6));
     const fields = { op: "bias", heads: 6, queryLength: 4, keyLength: 4 };
     const naive = lab.bias({ type: "alibi", slopes }, { heads: 6, queryLength: 4, keyLength: 4 });
-    const file = wrongCase({ type: "alibi" }, fields, [["expected.bias", { data: Float64Array.from(naive.data), shape: naive.shape }]]);
+    const file = wrongCase({ type: "alibi" }, fields, [
+      ["expected.bias", { data: Float64Array.from(naive.data), shape: naive.shape }],
+    ]);
     expect(checkCase(lab, file).message).toContain("matches slopes: 2^(-8h/H)");
     const right = lab.bias({ type: "alibi" }, { heads: 6, queryLength: 4, keyLength: 4 });
-    const flipped = wrongCase({ type: "alibi" }, fields, [["expected.bias", { data: Float64Array.from(right.data, (value) => -value), shape: right.shape }]]);
+    const flipped = wrongCase({ type: "alibi" }, fields, [
+      ["expected.bias", { data: Float64Array.from(right.data, (value) => -value), shape: right.shape }],
+    ]);
     expect(checkCase(lab, flipped).message).toContain("the other sign");
   });
 
   it("name the alignment and the scale of attention", () => {
-    const tensor = (rows: number, seed: number): { data: Float32Array; shape: number[] } => ({ data: Float32Array.from({ length: rows * 4 }, (_, index) => Math.cos(seed * (index + 1))), shape: [1, rows, 4] });
+    const tensor = (rows: number, seed: number): { data: Float32Array; shape: number[] } => ({
+      data: Float32Array.from({ length: rows * 4 }, (_, index) => Math.cos(seed * (index + 1))),
+      shape: [1, rows, 4],
+    });
     const call = { query: tensor(2, 1), key: tensor(5, 2), value: tensor(5, 3) };
     const inputs = Object.entries(call).map(([name, value]) => [`input.${name}`, value] as [string, TensorToWrite]);
-    for (const [hint, options] of [["alignment: top-left", { mask: { causal: true, alignment: "top-left" as const } }], ["scale: 1", { mask: { causal: true }, scale: 1 }]] as const) {
+    for (const [hint, options] of [
+      ["alignment: top-left", { mask: { causal: true, alignment: "top-left" as const } }],
+      ["scale: 1", { mask: { causal: true }, scale: 1 }],
+    ] as const) {
       const { output } = lab.attention({ ...call, ...options });
-      const file = wrongCase({ type: "none" }, { op: "attention", mask: { causal: true } }, [...inputs, ["expected.output", { data: Float64Array.from(output.data), shape: output.shape }]]);
+      const file = wrongCase({ type: "none" }, { op: "attention", mask: { causal: true } }, [
+        ...inputs,
+        ["expected.output", { data: Float64Array.from(output.data), shape: output.shape }],
+      ]);
       expect(checkCase(lab, file).message).toContain(`matches ${hint}`);
     }
   });
 
   it("are told apart by shape, NaN and accepted calls", () => {
-    const slopes = (data: number[]): Uint8Array => wrongCase({ type: "alibi" }, { op: "slopes", heads: 2 }, [["expected.slopes", { data: Float64Array.from(data), shape: [data.length] }]]);
+    const slopes = (data: number[]): Uint8Array =>
+      wrongCase({ type: "alibi" }, { op: "slopes", heads: 2 }, [
+        ["expected.slopes", { data: Float64Array.from(data), shape: [data.length] }],
+      ]);
     expect(checkCase(lab, slopes([1, 2, 3])).message).toContain("has the shape [3], and [2] came out");
     expect(checkCase(lab, slopes([NaN, NaN]))).toMatchObject({ passed: false, maxAbsolute: Infinity });
-    const accepted = writeSafetensors([], { case: JSON.stringify({ name: "n", op: "reject", call: "slopes", heads: 2, position: { type: "alibi" }, reason: "no reason" }) });
-    expect(checkCase(lab, accepted)).toMatchObject({ passed: false, message: "the call was accepted, though no reason" });
-    const failing = wrongCase({ type: "alibbi" } as unknown as Position, { op: "slopes", heads: 2 }, [["expected.slopes", { data: Float64Array.from([1, 2]), shape: [2] }]]);
+    const accepted = writeSafetensors([], {
+      case: JSON.stringify({
+        name: "n",
+        op: "reject",
+        call: "slopes",
+        heads: 2,
+        position: { type: "alibi" },
+        reason: "no reason",
+      }),
+    });
+    expect(checkCase(lab, accepted)).toMatchObject({
+      passed: false,
+      message: "the call was accepted, though no reason",
+    });
+    const failing = wrongCase({ type: "alibbi" } as unknown as Position, { op: "slopes", heads: 2 }, [
+      ["expected.slopes", { data: Float64Array.from([1, 2]), shape: [2] }],
+    ]);
     expect(checkCase(lab, failing).message).toContain("the call failed: ");
   });
 });
 
 describe("what is no case", () => {
-  const file = (metadata: Record<string, string>): Uint8Array => writeSafetensors([["x", { data: new Float32Array(1), shape: [1] }]], metadata);
+  const file = (metadata: Record<string, string>): Uint8Array =>
+    writeSafetensors([["x", { data: new Float32Array(1), shape: [1] }]], metadata);
   it.each([
     ["bytes", new Uint8Array([1, 2, 3]), "safetensors"],
     ["weights", file({ format: "pt" }), "no text called case"],
     ["a text that is no JSON", file({ case: "{" }), "no JSON"],
     ["JSON that is no object", file({ case: "[1]" }), "no object"],
-    ["an unknown operation", file({ case: '{"name":"n","op":"turn","position":{}}' }), "the operation \"turn\""],
-    ["a missing tensor", file({ case: '{"name":"n","op":"rotate","position":{"type":"rope"}}' }), "nothing is expected"],
-    ["a missing input", writeSafetensors([["expected.x", { data: new Float32Array(1), shape: [1] }]], { case: '{"name":"n","op":"rotate","position":{"type":"rope"}}' }), "input.x is missing"],
+    ["an unknown operation", file({ case: '{"name":"n","op":"turn","position":{}}' }), 'the operation "turn"'],
+    [
+      "a missing tensor",
+      file({ case: '{"name":"n","op":"rotate","position":{"type":"rope"}}' }),
+      "nothing is expected",
+    ],
+    [
+      "a missing input",
+      writeSafetensors([["expected.x", { data: new Float32Array(1), shape: [1] }]], {
+        case: '{"name":"n","op":"rotate","position":{"type":"rope"}}',
+      }),
+      "input.x is missing",
+    ],
   ])("%s: it is refused", (_, bytes, message) => {
     expect(() => checkCase(lab, bytes)).toThrowError(PosLabError);
     expect(() => checkCase(lab, bytes)).toThrowError(message);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the functions about encodings give, against published numbers and double-precision formulas, and how they refuse.
+// What the functions about encodings give, against published numbers and double-precision formulas, and how they
+// refuse.
 
 import { describe, expect, it } from "vitest";
 import { type Position, PosLabError, type Tensor } from "../../bindings/js/index.js";
@@ -15,14 +16,22 @@ const failure = (call: () => unknown): PosLabError => {
   }
   throw new Error("the call was accepted");
 };
-const at = ({ data, shape }: Tensor, ...index: number[]): number => data[index.reduce((offset, i, axis) => offset * shape[axis]! + i, 0)]!;
+const at = ({ data, shape }: Tensor, ...index: number[]): number =>
+  data[index.reduce((offset, i, axis) => offset * shape[axis]! + i, 0)]!;
 
 describe("info", () => {
   it("names version, variant and every scheme with its hooks", () => {
     expect(lab.info.version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(lab.info.variant).toBe("simd");
     const hooks = Object.fromEntries(lab.info.schemes.map((scheme) => [scheme.type, scheme.hooks]));
-    expect(hooks).toMatchObject({ none: [], sinusoidal: ["embedding"], learned: ["embedding"], rope: ["rotation"], alibi: ["score"], shaw: ["score", "value"] });
+    expect(hooks).toMatchObject({
+      none: [],
+      sinusoidal: ["embedding"],
+      learned: ["embedding"],
+      rope: ["rotation"],
+      alibi: ["score"],
+      shaw: ["score", "value"],
+    });
   });
 });
 
@@ -39,7 +48,11 @@ describe("tables", () => {
   });
 
   it("come from learned rows given as nested arrays, and are not defined past them", () => {
-    const table = [[1, 2], [3, 4], [5, 6]];
+    const table = [
+      [1, 2],
+      [3, 4],
+      [5, 6],
+    ];
     expect([...lab.table({ type: "learned", table }, { length: 2, dim: 2, start: 1 }).data]).toEqual([3, 4, 5, 6]);
     const error = failure(() => lab.table({ type: "learned", table }, { length: 3, dim: 2, start: 1 }));
     expect(error.code).toBe("notDefined");
@@ -47,7 +60,10 @@ describe("tables", () => {
   });
 
   it("of length 0 and of one row work", () => {
-    expect(lab.table({ type: "sinusoidal" }, { length: 0, dim: 8 })).toEqual({ data: new Float32Array(), shape: [0, 8] });
+    expect(lab.table({ type: "sinusoidal" }, { length: 0, dim: 8 })).toEqual({
+      data: new Float32Array(),
+      shape: [0, 8],
+    });
     expect([...lab.table({ type: "sinusoidal" }, { length: 1, dim: 2 }).data]).toEqual([0, 1]);
   });
 });
@@ -55,8 +71,11 @@ describe("tables", () => {
 describe("rotations", () => {
   it("turn [1, 2, 3, 4] at position 1 as both layouts do", () => {
     const x = { data: new Float32Array([1, 2, 3, 4]), shape: [1, 1, 4] };
-    const rotated = (layout: "half" | "interleaved"): number[] => [...lab.rotate(x, { type: "rope", layout }, { positions: [1] }).data];
-    const near = (values: number[], expected: number[]): void => values.forEach((value, index) => expect(value).toBeCloseTo(expected[index]!, 5));
+    const rotated = (layout: "half" | "interleaved"): number[] => [
+      ...lab.rotate(x, { type: "rope", layout }, { positions: [1] }).data,
+    ];
+    const near = (values: number[], expected: number[]): void =>
+      values.forEach((value, index) => expect(value).toBeCloseTo(expected[index]!, 5));
     near(rotated("interleaved"), [-1.14264, 1.922076, 2.959851, 4.0298]);
     near(rotated("half"), [-1.984111, 1.959901, 2.462378, 4.0198]);
   });
@@ -83,14 +102,21 @@ describe("rotations", () => {
     [{ type: "rope", scaling: { ropeType: "yarnn" } } as unknown as Position, "position.scaling.ropeType"],
     [{ type: "alibi" }, "rotates"],
   ])("refuse %j and say why", (position, message) => {
-    expect(failure(() => lab.rotate({ data: new Float32Array(16), shape: [1, 2, 8] }, position)).message).toContain(message);
+    expect(failure(() => lab.rotate({ data: new Float32Array(16), shape: [1, 2, 8] }, position)).message).toContain(
+      message,
+    );
   });
 });
 
 describe("frequencies", () => {
   it("of dynamic NTK follow the running length and stay below it", () => {
-    const position: Position = { type: "rope", maxPositionEmbeddings: 2048, scaling: { ropeType: "dynamic", factor: 2 } };
-    const base = (length: number): number => lab.frequencies(position, { headDim: 128, length }).inverseFrequencies[1]! ** -64;
+    const position: Position = {
+      type: "rope",
+      maxPositionEmbeddings: 2048,
+      scaling: { ropeType: "dynamic", factor: 2 },
+    };
+    const base = (length: number): number =>
+      lab.frequencies(position, { headDim: 128, length }).inverseFrequencies[1]! ** -64;
     expect(base(2048)).toBeCloseTo(10000, 6);
     expect(base(2049)).toBeCloseTo(10009.9207, 3);
     expect(base(8192)).toBeCloseTo(72195.8601, 3);
@@ -101,7 +127,11 @@ describe("slopes, buckets and biases", () => {
   it("of ALiBi are the authors' for heads that are no power of two", () => {
     expect([...lab.slopes({ type: "alibi" }, { heads: 3 })]).toEqual([0.0625, 0.00390625, 0.25]);
     const slopes = lab.slopes({ type: "alibi" }, { heads: 40 });
-    expect([slopes[0], slopes[32], slopes[39]].map((slope) => slope!.toFixed(7))).toEqual(["0.8408964", "0.9170040", "0.2726269"]);
+    expect([slopes[0], slopes[32], slopes[39]].map((slope) => slope!.toFixed(7))).toEqual([
+      "0.8408964",
+      "0.9170040",
+      "0.2726269",
+    ]);
   });
 
   it("take slopes of the caller's own", () => {
@@ -123,7 +153,10 @@ describe("slopes, buckets and biases", () => {
   });
 
   it("go by given positions", () => {
-    const { data } = lab.bias({ type: "alibi", slopes: [1] }, { heads: 1, queryLength: 1, keyLength: 2, queryPositions: [100], keyPositions: [90n, 400n].map(Number) });
+    const { data } = lab.bias(
+      { type: "alibi", slopes: [1] },
+      { heads: 1, queryLength: 1, keyLength: 2, queryPositions: [100], keyPositions: [90n, 400n].map(Number) },
+    );
     expect([...data]).toEqual([-10, -300]);
   });
 });
@@ -137,21 +170,65 @@ describe("errors", () => {
 
   it.each<[string, () => unknown, string]>([
     ["a missing option", () => lab.table({ type: "sinusoidal" }, { length: 3 } as never), "dim is missing"],
-    ["a misspelt option", () => lab.table({ type: "sinusoidal" }, { length: 3, dims: 4 } as never), 'dims is not known; did you mean "dim"?'],
-    ["a size that is no number", () => lab.table({ type: "sinusoidal" }, { length: NaN, dim: 4 }), "length: NaN was given"],
+    [
+      "a misspelt option",
+      () => lab.table({ type: "sinusoidal" }, { length: 3, dims: 4 } as never),
+      'dims is not known; did you mean "dim"?',
+    ],
+    [
+      "a size that is no number",
+      () => lab.table({ type: "sinusoidal" }, { length: NaN, dim: 4 }),
+      "length: NaN was given",
+    ],
     ["a negative size", () => lab.table({ type: "sinusoidal" }, { length: -1, dim: 4 }), "length: -1 was given"],
     ["a fraction as size", () => lab.slopes({ type: "alibi" }, { heads: 1.5 }), "heads: 1.5 was given; a whole number"],
-    ["a scheme that is no object", () => lab.slopes("alibi" as never, { heads: 1 }), 'position: "alibi" was given; a scheme object'],
+    [
+      "a scheme that is no object",
+      () => lab.slopes("alibi" as never, { heads: 1 }),
+      'position: "alibi" was given; a scheme object',
+    ],
     ["a scheme without a type", () => lab.slopes({} as never, { heads: 1 }), "position.type is missing"],
-    ["a tensor of another shape", () => lab.rotate({ data: new Float32Array(8), shape: [2, 4] }, { type: "rope" }), "x: [2, 4] was given; a tensor [heads, length, headDim]"],
-    ["data that do not fill the shape", () => lab.rotate({ data: new Float32Array(7), shape: [1, 2, 4] }, { type: "rope" }), "x.data: 7 was given; 8 numbers for the shape [1, 2, 4]"],
+    [
+      "a tensor of another shape",
+      () => lab.rotate({ data: new Float32Array(8), shape: [2, 4] }, { type: "rope" }),
+      "x: [2, 4] was given; a tensor [heads, length, headDim]",
+    ],
+    [
+      "data that do not fill the shape",
+      () => lab.rotate({ data: new Float32Array(7), shape: [1, 2, 4] }, { type: "rope" }),
+      "x.data: 7 was given; 8 numbers for the shape [1, 2, 4]",
+    ],
     ["ragged nested arrays", () => lab.rotate([[[1, 2], [3]]], { type: "rope" }), "x[0][1]: 1 was given; 2 entries"],
-    ["a text among numbers", () => lab.rotate([[[1, "2"]]] as never, { type: "rope" }), 'x[0][0][1]: "2" was given; a number'],
-    ["positions of another length", () => lab.rotate([[[1, 2]]], { type: "rope" }, { positions: [1, 2] }), "positions: 2 was given; a list of 1 ids"],
-    ["a fraction among positions", () => lab.rotate([[[1, 2]]], { type: "rope" }, { positions: [0.5] }), "positions[0]: 0.5 was given; a whole number"],
-    ["a tensor that the scheme does not have", () => lab.bias({ type: "alibi", table: [[1]] } as never, { heads: 1, queryLength: 1, keyLength: 1 }), "position.table"],
-    ["a table of another shape", () => lab.bias({ type: "t5", table: [[1]] }, { heads: 1, queryLength: 1, keyLength: 1 }), "position.table"],
-    ["a missing table", () => lab.bias({ type: "t5" }, { heads: 1, queryLength: 1, keyLength: 1 }), "position.table is missing"],
+    [
+      "a text among numbers",
+      () => lab.rotate([[[1, "2"]]] as never, { type: "rope" }),
+      'x[0][0][1]: "2" was given; a number',
+    ],
+    [
+      "positions of another length",
+      () => lab.rotate([[[1, 2]]], { type: "rope" }, { positions: [1, 2] }),
+      "positions: 2 was given; a list of 1 ids",
+    ],
+    [
+      "a fraction among positions",
+      () => lab.rotate([[[1, 2]]], { type: "rope" }, { positions: [0.5] }),
+      "positions[0]: 0.5 was given; a whole number",
+    ],
+    [
+      "a tensor that the scheme does not have",
+      () => lab.bias({ type: "alibi", table: [[1]] } as never, { heads: 1, queryLength: 1, keyLength: 1 }),
+      "position.table",
+    ],
+    [
+      "a table of another shape",
+      () => lab.bias({ type: "t5", table: [[1]] }, { heads: 1, queryLength: 1, keyLength: 1 }),
+      "position.table",
+    ],
+    [
+      "a missing table",
+      () => lab.bias({ type: "t5" }, { heads: 1, queryLength: 1, keyLength: 1 }),
+      "position.table is missing",
+    ],
   ])("name %s", (_, call, message) => {
     expect(failure(call).message).toContain(message);
   });
@@ -159,7 +236,7 @@ describe("errors", () => {
   it("say how many bytes were asked for when memory cannot be had, and the module lives on", () => {
     const error = failure(() => lab.bias({ type: "alibi" }, { heads: 12, queryLength: 9459, keyLength: 9459 }));
     expect(error.code).toBe("memory");
-    expect(error.message).toContain("4,294,688,704 bytes were asked for");
+    expect(error.message).toContain("4,294,688,688 bytes were asked for");
     expect(failure(() => lab.table({ type: "sinusoidal" }, { length: 2 ** 40, dim: 2 ** 40 })).code).toBe("memory");
     expect(lab.table({ type: "sinusoidal" }, { length: 1, dim: 2 }).data).toHaveLength(2);
   });

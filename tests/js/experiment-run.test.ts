@@ -1,32 +1,53 @@
 // SPDX-License-Identifier: MIT
-// Experiments that run: in this thread and over workers with the same numbers, cancelled and resumed bit for bit, diverging, refused.
+// Experiments that run: in this thread and over workers with the same numbers, cancelled and resumed bit for bit,
+// diverging, refused.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Experiment, ExperimentInterrupted, type ExperimentResult, PosLabError, readSafetensors, type RunProgress } from "../../bindings/js/index.js";
+import {
+  type Experiment,
+  ExperimentInterrupted,
+  type ExperimentResult,
+  PosLabError,
+  readSafetensors,
+  type RunProgress,
+} from "../../bindings/js/index.js";
 import { createRunPool, openExperiment, runExperiment } from "../../bindings/js/run.js";
 import { sharedLab } from "./lab.js";
 import { projectRoot } from "./shared.js";
 
 const lab = await sharedLab();
 
-/** Small enough for a second, with everything in it: text, toy encodings, a scaling and a window at test time, two seeds. */
-const text = "the sea was calm and the ship was slow; ".repeat(60) + "call me what you like, it is all one to the sea. ".repeat(20);
+/**
+ * Small enough for a second, with everything in it: text, toy encodings, a scaling and a window at test time, two
+ * seeds.
+ */
+const text =
+  "the sea was calm and the ship was slow; ".repeat(60) +
+  "call me what you like, it is all one to the sea. ".repeat(20);
 const small: Experiment = {
   task: { type: "text", text },
   model: { dim: 16, heads: 2, layers: 1, feedForward: 32 },
   training: { length: 16, batch: 4, steps: 12, learningRate: 0.01, warmup: 4 },
   encodings: [{ type: "learned" }, { type: "rope" }, { type: "alibi" }],
-  atTest: [{ of: 1, position: { type: "rope", scaling: { ropeType: "ntk" } } }, { of: 1, window: 8 }, { of: 0, interpolate: true }],
+  atTest: [
+    { of: 1, position: { type: "rope", scaling: { ropeType: "ntk" } } },
+    { of: 1, window: 8 },
+    { of: 0, interpolate: true },
+  ],
   test: { lengths: [16, 24, 48], windows: 4 },
   seeds: [1, 2],
 };
 
 /** Without what a clock says. */
 const numbers = (result: ExperimentResult): unknown =>
-  JSON.parse(JSON.stringify(result, (key, value: unknown) => (key === "seconds" || key === "tokensPerSecond" ? undefined : value)));
+  JSON.parse(
+    JSON.stringify(result, (key, value: unknown) =>
+      key === "seconds" || key === "tokensPerSecond" ? undefined : value,
+    ),
+  );
 
 let inThread: ExperimentResult;
 beforeAll(async () => {
@@ -35,7 +56,14 @@ beforeAll(async () => {
 
 describe("in this thread", () => {
   it("give a result with everything that was asked for", () => {
-    expect(inThread.runs.map(({ encoding, seed }) => [encoding, seed])).toEqual([[0, 1], [0, 2], [1, 1], [1, 2], [2, 1], [2, 2]]);
+    expect(inThread.runs.map(({ encoding, seed }) => [encoding, seed])).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+      [2, 1],
+      [2, 2],
+    ]);
     const rope = inThread.runs[2]!;
     expect(rope.byLength.map(({ length }) => length)).toEqual([16, 24, 48]);
     for (const { loss, lossAtEnd, lossError } of rope.byLength) {
@@ -54,7 +82,12 @@ describe("in this thread", () => {
 
   it("say that a learned table is not defined past its end, with the reason, and stretch it when asked", () => {
     const learned = inThread.runs[0]!;
-    expect(learned.byLength[1]).toMatchObject({ length: 24, loss: null, lossAtEnd: null, reason: expect.stringContaining("16") as string });
+    expect(learned.byLength[1]).toMatchObject({
+      length: 24,
+      loss: null,
+      lossAtEnd: null,
+      reason: expect.stringContaining("16") as string,
+    });
     expect(learned.byLength[1]!.accuracy).toBeUndefined();
     expect(learned.atTest[0]!.byLength[2]!.loss).toBeGreaterThan(0.5);
   });
@@ -67,7 +100,10 @@ describe("in this thread", () => {
 
   it("report progress from waiting to done", async () => {
     const seen: RunProgress[] = [];
-    await lab.experiment({ ...small, encodings: [{ type: "none" }], atTest: [], seeds: [1] }, { onProgress: (progress) => seen.push(progress) });
+    await lab.experiment(
+      { ...small, encodings: [{ type: "none" }], atTest: [], seeds: [1] },
+      { onProgress: (progress) => seen.push(progress) },
+    );
     const last = seen[seen.length - 1]!;
     expect(last).toMatchObject({ phase: "done", step: 12, steps: 12, fraction: 1, secondsLeft: 0 });
     expect(seen.every(({ fraction }) => fraction >= 0 && fraction <= 1)).toBe(true);
@@ -75,7 +111,10 @@ describe("in this thread", () => {
 
   it("hand over weights by name that PyTorch would open", async () => {
     const files: Uint8Array[] = [];
-    await lab.experiment({ ...small, encodings: [{ type: "t5" }], atTest: [], seeds: [3] }, { onRun: (_, weights) => files.push(weights) });
+    await lab.experiment(
+      { ...small, encodings: [{ type: "t5" }], atTest: [], seeds: [3] },
+      { onRun: (_, weights) => files.push(weights) },
+    );
     const { tensors } = readSafetensors(files[0]!);
     expect(tensors.get("embedding.weight")!.shape[1]).toBe(16);
     expect(tensors.get("position.table")!.shape).toEqual([32, 2]);
@@ -84,7 +123,12 @@ describe("in this thread", () => {
 
   it("of toy tasks have accuracies", async () => {
     const { runs } = await lab.experiment({
-      ...small, task: { type: "first" }, encodings: [{ type: "none" }], atTest: [], seeds: [1], training: { ...small.training, steps: 3 },
+      ...small,
+      task: { type: "first" },
+      encodings: [{ type: "none" }],
+      atTest: [],
+      seeds: [1],
+      training: { ...small.training, steps: 3 },
     });
     expect(runs[0]!.byLength[0]!.accuracy).toBeGreaterThanOrEqual(0);
     expect(runs[0]!.byLength[0]!.accuracyAtEnd).toBeLessThanOrEqual(1);
@@ -128,7 +172,11 @@ describe("cancelled experiments", () => {
       second.restore(snapshot);
       while (second.progress().phase !== "done") second.advance(3);
       expect(second.weights()).toEqual(straight.weights());
-      expect({ ...second.result(), seconds: 0, tokensPerSecond: 0 }).toEqual({ ...straight.result(), seconds: 0, tokensPerSecond: 0 });
+      expect({ ...second.result(), seconds: 0, tokensPerSecond: 0 }).toEqual({
+        ...straight.result(),
+        seconds: 0,
+        tokensPerSecond: 0,
+      });
       second.dispose();
     }
     straight.dispose();
@@ -145,13 +193,18 @@ describe("cancelled experiments", () => {
     expect(() => run.restore(run.weights())).toThrowError(/weights without the state/);
     expect(() => run.restore(snapshot.subarray(0, 100))).toThrowError(/safetensors/);
     run.advance(1);
-    await expect(lab.experiment(small, { resume: { runs: [], unfinished: [{ encoding: 9, seed: 1, state: snapshot }] } })).rejects.toThrowError(/encoding 9/);
+    await expect(
+      lab.experiment(small, { resume: { runs: [], unfinished: [{ encoding: 9, seed: 1, state: snapshot }] } }),
+    ).rejects.toThrowError(/encoding 9/);
     for (const object of [run, other, corpus]) object.dispose();
   });
 
   it("answer within a tenth of a second", async () => {
     const controller = new AbortController();
-    const running = lab.experiment({ ...small, training: { ...small.training, steps: 100_000 } }, { signal: controller.signal });
+    const running = lab.experiment(
+      { ...small, training: { ...small.training, steps: 100_000 } },
+      { signal: controller.signal },
+    );
     setTimeout(() => controller.abort(), 300);
     let asked = 0;
     controller.signal.addEventListener("abort", () => {
@@ -166,13 +219,33 @@ describe("cancelled experiments", () => {
 describe("what cannot be run", () => {
   it.each<[string, Experiment, string]>([
     ["an unknown encoding", { ...small, encodings: [{ type: "rop" } as never], atTest: [] }, 'did you mean "rope"?'],
-    ["a wrong parameter", { ...small, encodings: [{ type: "alibi" }, { type: "rope", rotaryDim: 5 }], atTest: [] }, "encodings[1].rotaryDim: 5 was given"],
-    ["an unknown parameter", { ...small, encodings: [{ type: "rope", thetta: 1 } as never], atTest: [] }, "encodings[0].thetta"],
-    ["tensors in an encoding", { ...small, encodings: [{ type: "t5", table: [[1]] }], atTest: [] }, "encodings[0].table"],
+    [
+      "a wrong parameter",
+      { ...small, encodings: [{ type: "alibi" }, { type: "rope", rotaryDim: 5 }], atTest: [] },
+      "encodings[1].rotaryDim: 5 was given",
+    ],
+    [
+      "an unknown parameter",
+      { ...small, encodings: [{ type: "rope", thetta: 1 } as never], atTest: [] },
+      "encodings[0].thetta",
+    ],
+    [
+      "tensors in an encoding",
+      { ...small, encodings: [{ type: "t5", table: [[1]] }], atTest: [] },
+      "encodings[0].table",
+    ],
     ["a text that is too short", { ...small, task: { type: "text", text: "short" } }, "text"],
-    ["a corpus that is not here", { task: { type: "text", corpus: "no such text" } }, 'the text "no such text" is not here'],
+    [
+      "a corpus that is not here",
+      { task: { type: "text", corpus: "no such text" } },
+      'the text "no such text" is not here',
+    ],
     ["a stretched table of another encoding", { ...small, atTest: [{ of: 1, interpolate: true }] }, "interpolate"],
-    ["a model that does not fit in memory", { ...small, model: { dim: 65536, heads: 1, layers: 64, feedForward: 1_000_000 } }, "bytes"],
+    [
+      "a model that does not fit in memory",
+      { ...small, model: { dim: 65536, heads: 1, layers: 64, feedForward: 1_000_000 } },
+      "bytes",
+    ],
   ])("%s is named", async (_, json, message) => {
     await expect(lab.experiment(json)).rejects.toThrowError(message);
     expect(lab.slopes({ type: "alibi" }, { heads: 1 })).toHaveLength(1);
@@ -180,7 +253,11 @@ describe("what cannot be run", () => {
 
   it("a rate that makes it diverge stops the run at a step, and the others go on", async () => {
     const { runs, verdict } = await lab.experiment({
-      ...small, atTest: [], seeds: [1], encodings: [{ type: "rope" }, { type: "alibi" }], training: { ...small.training, learningRate: 1e30, warmup: 0, clip: 0 },
+      ...small,
+      atTest: [],
+      seeds: [1],
+      encodings: [{ type: "rope" }, { type: "alibi" }],
+      training: { ...small.training, learningRate: 1e30, warmup: 0, clip: 0 },
     });
     expect(runs[0]!.stopped!.reason).toContain("step");
     expect(runs[0]!.stopped!.step).toBeGreaterThanOrEqual(0);
@@ -196,7 +273,11 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
   it("give the same numbers as in this thread, for one worker and for two", async () => {
     for (const workers of [1, 2]) {
       const finished: number[] = [];
-      const result = await runExperiment(small, { workers, createWorker, onRun: ({ encoding }) => finished.push(encoding) });
+      const result = await runExperiment(small, {
+        workers,
+        createWorker,
+        onRun: ({ encoding }) => finished.push(encoding),
+      });
       expect(numbers(result)).toEqual(numbers(inThread));
       expect(finished.sort()).toEqual([0, 0, 1, 1, 2, 2]);
     }
@@ -206,7 +287,9 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
     const long: Experiment = { ...small, training: { ...small.training, steps: 300 } };
     const controller = new AbortController();
     const error = (await runExperiment(long, {
-      workers: 2, createWorker, signal: controller.signal,
+      workers: 2,
+      createWorker,
+      signal: controller.signal,
       onProgress: ({ step }) => {
         if (step > 20) controller.abort();
       },
@@ -252,12 +335,23 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
     const pool = await createRunPool({ workers: 1, createWorker });
     const trained = await lab.experiment({ ...small, atTest: [], seeds: [1], encodings: [{ type: "alibi" }] });
     const files: Uint8Array[] = [];
-    await lab.experiment({ ...small, atTest: [], seeds: [1], encodings: [{ type: "alibi" }] }, { onRun: (_, weights) => files.push(weights) });
+    await lab.experiment(
+      { ...small, atTest: [], seeds: [1], encodings: [{ type: "alibi" }] },
+      { onRun: (_, weights) => files.push(weights) },
+    );
     const run = await pool.open({ experiment: trained.experiment, encoding: 0, seed: 1, weights: files[0]! });
     expect(await run.progress()).toMatchObject({ phase: "done", fraction: 1 });
     expect((await run.measure()).byLength).toEqual(trained.runs[0]!.byLength);
-    const half = await pool.open({ experiment: trained.experiment, encoding: 0, seed: 1, weights: await run.weights("F16") });
-    expect((await half.measure({ lengths: [16] })).byLength[0]!.loss).toBeCloseTo(trained.runs[0]!.byLength[0]!.loss!, 2);
+    const half = await pool.open({
+      experiment: trained.experiment,
+      encoding: 0,
+      seed: 1,
+      weights: await run.weights("F16"),
+    });
+    expect((await half.measure({ lengths: [16] })).byLength[0]!.loss).toBeCloseTo(
+      trained.runs[0]!.byLength[0]!.loss!,
+      2,
+    );
     await expect(run.start()).rejects.toMatchObject({ code: "state" });
     await pool.close();
   });
@@ -265,17 +359,26 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
   it("report a worker that dies in its own lane; the others go on", async () => {
     const workers: Worker[] = [];
     const events: string[] = [];
-    const session = await openExperiment({ ...small, seeds: [1], encodings: [{ type: "rope" }, { type: "alibi" }], atTest: [], training: { ...small.training, steps: 400 } }, {
-      workers: 2,
-      createWorker: () => {
-        const worker = createWorker();
-        workers.push(worker);
-        return worker;
+    const session = await openExperiment(
+      {
+        ...small,
+        seeds: [1],
+        encodings: [{ type: "rope" }, { type: "alibi" }],
+        atTest: [],
+        training: { ...small.training, steps: 400 },
       },
-      onEvent: (event, key) => {
-        if (event.type === "failed" || event.type === "done") events.push(`${key.encoding} ${event.type}`);
+      {
+        workers: 2,
+        createWorker: () => {
+          const worker = createWorker();
+          workers.push(worker);
+          return worker;
+        },
+        onEvent: (event, key) => {
+          if (event.type === "failed" || event.type === "done") events.push(`${key.encoding} ${event.type}`);
+        },
       },
-    });
+    );
     await session.start();
     await workers[0]!.terminate();
     const result = await session.finished;

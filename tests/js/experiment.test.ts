@@ -23,25 +23,65 @@ describe("defaults", () => {
     expect(completeExperiment({})).toEqual({
       task: { type: "text", corpus: "moby-dick", unit: "characters" },
       model: {
-        dim: 64, heads: 4, layers: 2, feedForward: 256, keyValueHeads: 4, norm: "layer", normPlacement: "pre", activation: "gelu", gated: false, tied: false,
+        dim: 64,
+        heads: 4,
+        layers: 2,
+        feedForward: 256,
+        keyValueHeads: 4,
+        norm: "layer",
+        normPlacement: "pre",
+        activation: "gelu",
+        gated: false,
+        tied: false,
         parallel: false,
       },
-      training: { length: 64, batch: 16, steps: 976, learningRate: 0.006, warmup: 100, weightDecay: 0.1, clip: 1, beta1: 0.9, beta2: 0.98 },
-      encodings: [{ type: "sinusoidal" }, { type: "learned" }, { type: "t5", maxDistance: 32 }, { type: "rope" }, { type: "alibi" }],
-      atTest: [{ of: 3, position: { type: "rope", scaling: { ropeType: "ntk" } } }, { of: 3, window: 64 }],
+      training: {
+        length: 64,
+        batch: 16,
+        steps: 976,
+        learningRate: 0.006,
+        warmup: 100,
+        weightDecay: 0.1,
+        clip: 1,
+        beta1: 0.9,
+        beta2: 0.98,
+      },
+      encodings: [
+        { type: "sinusoidal" },
+        { type: "learned" },
+        { type: "t5", maxDistance: 32 },
+        { type: "rope" },
+        { type: "alibi" },
+      ],
+      atTest: [
+        { of: 3, position: { type: "rope", scaling: { ropeType: "ntk" } } },
+        { of: 3, window: 64 },
+      ],
       test: { lengths: [64, 80, 96, 112, 128, 192, 256, 512, 1024], windows: 128 },
       seeds: [1],
     });
   });
 
   it("of test lengths follow the trained length, rounded down", () => {
-    expect(completeExperiment({ training: { length: 30 } }).test.lengths).toEqual([30, 37, 45, 52, 60, 90, 120, 240, 480]);
+    expect(completeExperiment({ training: { length: 30 } }).test.lengths).toEqual([
+      30, 37, 45, 52, 60, 90, 120, 240, 480,
+    ]);
     expect(completeExperiment({ training: { length: 1 } }).test.lengths).toEqual([1, 2, 3, 4, 8, 16]);
   });
 
   it("of toy tasks are 400,000 tokens at rate 0.003; needle is shorter and wider", () => {
-    expect(completeExperiment({ task: { type: "first" } }).training).toMatchObject({ steps: 390, learningRate: 0.003, warmup: 100, length: 64, batch: 16 });
-    expect(completeExperiment({ task: { type: "needle" } }).training).toMatchObject({ steps: 390, length: 32, batch: 32 });
+    expect(completeExperiment({ task: { type: "first" } }).training).toMatchObject({
+      steps: 390,
+      learningRate: 0.003,
+      warmup: 100,
+      length: 64,
+      batch: 16,
+    });
+    expect(completeExperiment({ task: { type: "needle" } }).training).toMatchObject({
+      steps: 390,
+      length: 32,
+      batch: 32,
+    });
     expect(completeExperiment({ task: { type: "lookback" } }).task).toEqual({ type: "lookback", distance: 5 });
   });
 
@@ -65,23 +105,51 @@ describe("messages", () => {
   it.each([
     [{ trainng: {} }, "trainng", 'trainng is not known; did you mean "training"?'],
     [{ training: { lenght: 64 } }, "training.lenght", 'training.lenght is not known; did you mean "length"?'],
-    [{ training: { length: 0 } }, "training.length", "training.length: 0 was given; a whole number from 1 to 16777216 is allowed"],
+    [
+      { training: { length: 0 } },
+      "training.length",
+      "training.length: 0 was given; a whole number from 1 to 16777216 is allowed",
+    ],
     [{ training: { length: 1.5 } }, "training.length", "training.length: 1.5 was given; a whole number from 1"],
     [{ training: { length: "64" } }, "training.length", 'training.length: "64" was given; a whole number from 1'],
-    [{ training: { learningRate: NaN } }, "training.learningRate", "training.learningRate: NaN was given; a number larger than 0 is allowed"],
-    [{ training: { beta1: 1 } }, "training.beta1", "training.beta1: 1 was given; a number from 0 to less than 1 is allowed"],
+    [
+      { training: { learningRate: NaN } },
+      "training.learningRate",
+      "training.learningRate: NaN was given; a number larger than 0 is allowed",
+    ],
+    [
+      { training: { beta1: 1 } },
+      "training.beta1",
+      "training.beta1: 1 was given; a number from 0 to less than 1 is allowed",
+    ],
     [{ training: { steps: 5, tokens: 5000 } }, "training.tokens", "either training.steps or training.tokens, not both"],
     [{ training: { tokens: 1000 } }, "training.tokens", "1024 tokens"],
     [{ task: { type: "lookbak" } }, "task.type", 'task.type: "lookbak" is not known; did you mean "lookback"?'],
     [{ task: { type: "first", distance: 3 } }, "task.distance", "task.distance is not known"],
     [{ task: { type: "text", text: "a", corpus: "b" } }, "task.corpus", "either task.text or task.corpus"],
     [{ model: { norm: "batch" } }, "model.norm", 'model.norm: "batch" was given; "layer" or "rms" is allowed'],
-    [{ model: { dim: 64, heads: 5 } }, "model.heads", "model.heads: 5 was given; a divisor of model.dim (64) is allowed"],
-    [{ model: { heads: 4, keyValueHeads: 3 } }, "model.keyValueHeads", "model.keyValueHeads: 3 was given; a divisor of model.heads (4) is allowed"],
+    [
+      { model: { dim: 64, heads: 5 } },
+      "model.heads",
+      "model.heads: 5 was given; a divisor of model.dim (64) is allowed",
+    ],
+    [
+      { model: { heads: 4, keyValueHeads: 3 } },
+      "model.keyValueHeads",
+      "model.keyValueHeads: 3 was given; a divisor of model.heads (4) is allowed",
+    ],
     [{ encodings: [] }, "encodings", "a list of one or more scheme objects"],
     [{ encodings: ["rope"] }, "encodings[0]", 'encodings[0]: "rope" was given; a scheme object'],
-    [{ encodings: [{ theta: 1 }] }, "encodings[0].type", "encodings[0].type is missing; the name of a scheme is needed"],
-    [{ atTest: [{ of: 5, window: 3 }] }, "atTest[0].of", "atTest[0].of: 5 was given; the number of an encoding, from 0 to 4"],
+    [
+      { encodings: [{ theta: 1 }] },
+      "encodings[0].type",
+      "encodings[0].type is missing; the name of a scheme is needed",
+    ],
+    [
+      { atTest: [{ of: 5, window: 3 }] },
+      "atTest[0].of",
+      "atTest[0].of: 5 was given; the number of an encoding, from 0 to 4",
+    ],
     [{ atTest: [{ of: 0 }] }, "atTest[0]", "atTest[0] changes nothing"],
     [{ atTest: [{ of: 0, window: 0 }] }, "atTest[0].window", "atTest[0].window: 0 was given; a whole number from 1"],
     [{ atTest: [{ window: 3 }] }, "atTest[0].of", "atTest[0].of is missing; a whole number from 0"],
@@ -103,11 +171,17 @@ describe("links", () => {
     expect(differencesFromDefaults(completeExperiment({}))).toEqual({});
     const json = { training: { length: 32 }, encodings: [{ type: "rope" as const }], seeds: [1, 2] };
     expect(differencesFromDefaults(completeExperiment(json))).toEqual(json);
-    expect(differencesFromDefaults(completeExperiment({ task: { type: "needle" } }))).toEqual({ task: { type: "needle" } });
+    expect(differencesFromDefaults(completeExperiment({ task: { type: "needle" } }))).toEqual({
+      task: { type: "needle" },
+    });
   });
 
   it("come back as the same experiment", () => {
-    const complete = completeExperiment({ task: { type: "lookback", distance: 7 }, training: { length: 48, steps: 100 }, model: { dim: 32 } });
+    const complete = completeExperiment({
+      task: { type: "lookback", distance: 7 },
+      training: { length: 48, steps: 100 },
+      model: { dim: 32 },
+    });
     const { experiment, notices } = experimentFromLink(JSON.parse(JSON.stringify(differencesFromDefaults(complete))));
     expect(experiment).toEqual(complete);
     expect(notices).toEqual([]);
@@ -115,11 +189,21 @@ describe("links", () => {
 
   it("lose what is not known or not allowed, with a notice each", () => {
     const { experiment, notices } = experimentFromLink({
-      training: { length: 32, futureField: 1, batch: -3 }, atTest: [{ of: 9, window: 3 }, { of: 0, window: 8 }], colour: "red",
+      training: { length: 32, futureField: 1, batch: -3 },
+      atTest: [
+        { of: 9, window: 3 },
+        { of: 0, window: 8 },
+      ],
+      colour: "red",
     });
     expect(experiment.training).toMatchObject({ length: 32, batch: 16 });
     expect(experiment.atTest).toEqual([{ of: 0, window: 8 }]);
-    expect(notices.map(({ path }) => path).sort()).toEqual(["atTest[0].of", "colour", "training.batch", "training.futureField"]);
+    expect(notices.map(({ path }) => path).sort()).toEqual([
+      "atTest[0].of",
+      "colour",
+      "training.batch",
+      "training.futureField",
+    ]);
   });
 
   it("that are no object at all give the built-in experiment", () => {
@@ -127,10 +211,13 @@ describe("links", () => {
   });
 
   it("drop what a further check refuses", () => {
-    const { experiment, notices } = experimentFromLink({ encodings: [{ type: "alibi" }, { type: "nonsense" }] }, ({ encodings }) => {
-      const wrong = encodings.findIndex(({ type }) => (type as string) === "nonsense");
-      if (wrong >= 0) throw new PosLabError("unknownName", "no", { argument: `encodings[${wrong}].type` });
-    });
+    const { experiment, notices } = experimentFromLink(
+      { encodings: [{ type: "alibi" }, { type: "nonsense" }] },
+      ({ encodings }) => {
+        const wrong = encodings.findIndex(({ type }) => (type as string) === "nonsense");
+        if (wrong >= 0) throw new PosLabError("unknownName", "no", { argument: `encodings[${wrong}].type` });
+      },
+    );
     expect(experiment.encodings).toEqual([{ type: "alibi" }]);
     expect(notices).toHaveLength(1);
   });
@@ -149,15 +236,33 @@ describe("labels", () => {
 
 describe("verdicts", () => {
   const experiment = completeExperiment({
-    encodings: [{ type: "sinusoidal" }, { type: "learned" }, { type: "alibi" }], training: { length: 64 }, test: { lengths: [64, 80, 1024] },
+    encodings: [{ type: "sinusoidal" }, { type: "learned" }, { type: "alibi" }],
+    training: { length: 64 },
+    test: { lengths: [64, 80, 1024] },
   });
   const run = (encoding: number, losses: (number | null)[]): RunResult => ({
-    encoding, seed: 1, parameters: 1, steps: 1, seconds: 1, tokensPerSecond: 1, training: [], byPosition: { binWidth: 4, loss: [] }, atTest: [],
-    byLength: losses.map((loss, index): LengthEntry => ({ length: experiment.test.lengths[index]!, loss, lossAtEnd: loss })),
+    encoding,
+    seed: 1,
+    parameters: 1,
+    steps: 1,
+    seconds: 1,
+    tokensPerSecond: 1,
+    training: [],
+    byPosition: { binWidth: 4, loss: [] },
+    atTest: [],
+    byLength: losses.map((loss, index): LengthEntry => ({
+      length: experiment.test.lengths[index]!,
+      loss,
+      lossAtEnd: loss,
+    })),
   });
 
   it("say who breaks, who is not defined and who holds", () => {
-    const verdict = computeVerdict(experiment, [run(0, [1.8, 3, 3.1]), run(1, [1.9, null, null]), run(2, [1.81, 1.83, 1.82])]);
+    const verdict = computeVerdict(experiment, [
+      run(0, [1.8, 3, 3.1]),
+      run(1, [1.9, null, null]),
+      run(2, [1.81, 1.83, 1.82]),
+    ]);
     expect(verdict.encodings.map(({ outcome }) => outcome)).toEqual(["breaks", "not-defined", "holds"]);
     expect(verdict.bestAtLongest).toBe(2);
     expect(verdict.bestAtTrained).toBe(0);
@@ -168,7 +273,11 @@ describe("verdicts", () => {
 
   it("average over seeds", () => {
     const verdict = computeVerdict(experiment, [run(2, [1.8, 1.8, 2]), { ...run(2, [1.8, 1.8, 1.9]), seed: 2 }]);
-    expect(verdict.encodings[2]).toMatchObject({ outcome: "breaks", breaksAt: 1024, breaksBy: expect.closeTo(0.15, 10) as number });
+    expect(verdict.encodings[2]).toMatchObject({
+      outcome: "breaks",
+      breaksAt: 1024,
+      breaksBy: expect.closeTo(0.15, 10) as number,
+    });
   });
 
   it("say so when there is nothing to judge", () => {

@@ -26,7 +26,15 @@ describe("loading", () => {
   it("takes bytes, a buffer, a file address, a web address and a compiled module", async () => {
     const base = await address;
     const copy = new Uint8Array(bytes).buffer;
-    for (const wasm of [new Uint8Array(bytes), copy, file, file.href, `${base}/poslab.wasm`, new URL("/poslab.wasm", base), await WebAssembly.compile(bytes)]) {
+    for (const wasm of [
+      new Uint8Array(bytes),
+      copy,
+      file,
+      file.href,
+      `${base}/poslab.wasm`,
+      new URL("/poslab.wasm", base),
+      await WebAssembly.compile(bytes),
+    ]) {
       const loaded = await loadPosLab({ wasm });
       expect(loaded.slopes({ type: "alibi" }, { heads: 2 })).toEqual(lab.slopes({ type: "alibi" }, { heads: 2 }));
     }
@@ -37,7 +45,11 @@ describe("loading", () => {
     ["a missing file", (base) => `${base}/nothing`, "the server answered 404"],
     ["a server that is not there", () => "http://127.0.0.1:1/poslab.wasm", "could not be fetched"],
     ["a path that is not there", () => new URL("nothing.wasm", import.meta.url), "could not be read"],
-    ["bytes of something else", () => new Uint8Array([1, 2, 3, 4]), "the bytes given as wasm is not a WebAssembly module"],
+    [
+      "bytes of something else",
+      () => new Uint8Array([1, 2, 3, 4]),
+      "the bytes given as wasm is not a WebAssembly module",
+    ],
     ["half a module", () => new Uint8Array(bytes.subarray(0, 1000)), "could not be compiled"],
     ["a number", () => 5, "wasm: 5 was given; a URL, bytes or a WebAssembly.Module"],
   ])("names %s", async (_, wasm, message) => {
@@ -47,7 +59,12 @@ describe("loading", () => {
   });
 
   it("says so when the engine lacks relaxed SIMD, and knows its options", async () => {
-    const hasRelaxed = WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253, 15, 253, 128, 2, 11]));
+    const hasRelaxed = WebAssembly.validate(
+      new Uint8Array([
+        0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15, 65, 2, 253,
+        15, 253, 128, 2, 11,
+      ]),
+    );
     const relaxed = loadPosLab({ variant: "relaxed" });
     if (hasRelaxed) await expect(relaxed).resolves.toMatchObject({ info: { variant: "relaxed" } });
     else await expect(relaxed).rejects.toThrowError('variant "simd" works everywhere');
@@ -80,11 +97,19 @@ describe("objects that own memory", () => {
       error = reason;
     }
     expect(error).toBeInstanceOf(PosLabError);
-    expect(error).toMatchObject({ code: "disposed", message: "the corpus has been disposed of; it cannot be used any more" });
+    expect(error).toMatchObject({
+      code: "disposed",
+      message: "the corpus has been disposed of; it cannot be used any more",
+    });
   });
 
   it("a run outlives the handle of its corpus and is refused after dispose", () => {
-    const experiment = lab.checkExperiment({ task: { type: "first" }, training: { length: 8, steps: 1, batch: 1 }, test: { lengths: [8], windows: 1 }, model: { dim: 8, heads: 1, layers: 1, feedForward: 8 } });
+    const experiment = lab.checkExperiment({
+      task: { type: "first" },
+      training: { length: 8, steps: 1, batch: 1 },
+      test: { lengths: [8], windows: 1 },
+      model: { dim: 8, heads: 1, layers: 1, feedForward: 8 },
+    });
     const run = lab.createRun(experiment, 0, 1);
     run.advance(1);
     run.dispose();
@@ -97,7 +122,9 @@ describe("objects that own memory", () => {
     expect(corpus.trainingSize + corpus.testSize).toBe(120);
     const asBytes = lab.corpus("海上生明月，天涯共此时。".repeat(10), "bytes");
     expect(asBytes.trainingSize + asBytes.testSize).toBe(360);
-    expect(() => lab.corpus(new Uint8Array([0x61, 0x62, 0xff, 0x63]))).toThrowError(/task\.text must be UTF-8; the bytes at offset 2 are not/);
+    expect(() => lab.corpus(new Uint8Array([0x61, 0x62, 0xff, 0x63]))).toThrowError(
+      /task\.text must be UTF-8; the bytes at offset 2 are not/,
+    );
     expect(() => lab.corpus("")).toThrowError(PosLabError);
   });
 });
@@ -110,10 +137,31 @@ describe("memory", () => {
     const x = { data: new Float32Array(64 * 64), shape: [1, 64, 64] };
     const work = (): void => {
       for (let n = 0; n < 500; n += 1) {
-        lab.attention({ query: x, key: x, value: x, position: { type: "rope" }, mask: { causal: true }, weights: true });
+        lab.attention({
+          query: x,
+          key: x,
+          value: x,
+          position: { type: "rope" },
+          mask: { causal: true },
+          weights: true,
+        });
         lab.bias({ type: "alibi" }, { heads: 8, queryLength: 64, keyLength: 64 });
-        lab.frequencies({ type: "rope", scaling: { ropeType: "longrope", factor: 2, originalMaxPositionEmbeddings: 8, shortFactor: [1, 1], longFactor: [1, 2] } }, { headDim: 4, length: 9 });
-        expect(() => lab.attention({ query: x, key: x, value: x, position: { type: "t5", table: [[1]] } })).toThrowError(PosLabError);
+        lab.frequencies(
+          {
+            type: "rope",
+            scaling: {
+              ropeType: "longrope",
+              factor: 2,
+              originalMaxPositionEmbeddings: 8,
+              shortFactor: [1, 1],
+              longFactor: [1, 2],
+            },
+          },
+          { headDim: 4, length: 9 },
+        );
+        expect(() =>
+          lab.attention({ query: x, key: x, value: x, position: { type: "t5", table: [[1]] } }),
+        ).toThrowError(PosLabError);
         expect(() => lab.table({ type: "sinusoidal", base: -1 }, { length: 1, dim: 2 })).toThrowError(PosLabError);
       }
     };
@@ -125,7 +173,12 @@ describe("memory", () => {
   });
 
   it("comes back from runs and corpora that are disposed of", () => {
-    const experiment = lab.checkExperiment({ task: { type: "lookback" }, encodings: [{ type: "shaw" }], training: { length: 16, steps: 4, batch: 4 }, test: { lengths: [16], windows: 2 } });
+    const experiment = lab.checkExperiment({
+      task: { type: "lookback" },
+      encodings: [{ type: "shaw" }],
+      training: { length: 16, steps: 4, batch: 4 },
+      test: { lengths: [16], windows: 2 },
+    });
     const work = (): void => {
       for (let n = 0; n < 15; n += 1) {
         const run = lab.createRun(experiment, 0, 1);
@@ -145,7 +198,18 @@ describe("memory", () => {
 
 describe("tasks", () => {
   it("are listed with what random guessing gets", () => {
-    expect(lab.tasks().map(({ type }) => type)).toEqual(["text", "lookback", "fixed-position", "first", "needle", "recall", "position-modulo", "majority", "copy", "reverse"]);
+    expect(lab.tasks().map(({ type }) => type)).toEqual([
+      "text",
+      "lookback",
+      "fixed-position",
+      "first",
+      "needle",
+      "recall",
+      "position-modulo",
+      "majority",
+      "copy",
+      "reverse",
+    ]);
     expect(lab.tasks()[1]).toMatchObject({ text: false, vocabulary: 16, guessAccuracy: 1 / 16 });
   });
 

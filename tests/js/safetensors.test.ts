@@ -19,7 +19,8 @@ function file(header: string | Uint8Array, data: Uint8Array = new Uint8Array(), 
   bytes.set(data, 8 + text.length);
   return bytes;
 }
-const bytesOf = (array: ArrayBufferView): Uint8Array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const refusal = (bytes: Uint8Array): string => {
   try {
     readSafetensors(bytes);
@@ -56,7 +57,8 @@ describe("valid files", () => {
   });
 
   it("are read by bytes when the header is no multiple of 8 and an odd tensor stands before a float32 one", () => {
-    const header = '{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"F32","shape":[1],"data_offsets":[3,7]}}';
+    const header =
+      '{"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"F32","shape":[1],"data_offsets":[3,7]}}';
     expect((8 + header.length + 3) % 4).not.toBe(0);
     const data = new Uint8Array([7, 8, 9, ...bytesOf(new Float32Array([0.1]))]);
     expect(readSafetensors(file(header, data)).tensors.get("b")!.data[0]).toBe(Math.fround(0.1));
@@ -70,7 +72,8 @@ describe("valid files", () => {
   });
 
   it("give 1.5 for BF16 0x3FC0 and F16 0x3E00", () => {
-    const header = '{"b":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},"f":{"dtype":"F16","shape":[1],"data_offsets":[2,4]}}';
+    const header =
+      '{"b":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},"f":{"dtype":"F16","shape":[1],"data_offsets":[2,4]}}';
     const { tensors } = readSafetensors(file(header, new Uint8Array([0xc0, 0x3f, 0x00, 0x3e])));
     expect([tensors.get("b")!.data[0], tensors.get("f")!.data[0]]).toEqual([1.5, 1.5]);
   });
@@ -86,19 +89,26 @@ describe("valid files", () => {
       dtype: fc.constantFrom("F64" as const, "F32" as const, "U8" as const),
     });
     fc.assert(
-      fc.property(fc.dictionary(fc.string().filter((name) => name !== "__metadata__"), tensor), fc.dictionary(fc.string(), fc.string()), (specs, metadata) => {
-        const made = Object.entries(specs).map(([name, { shape, dtype }]) => {
-          const data = Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => index % 251);
-          return [name, { data, shape, dtype }] as const;
-        });
-        const read = readSafetensors(writeSafetensors(made, metadata));
-        expect(read.tensors.size).toBe(made.length);
-        for (const [name, { data, shape }] of made) {
-          expect(read.tensors.get(name)!.shape).toEqual(shape);
-          expect([...read.tensors.get(name)!.data].map(Number)).toEqual([...data]);
-        }
-        expect(Object.fromEntries(read.metadata)).toEqual({ ...metadata });
-      }),
+      fc.property(
+        fc.dictionary(
+          fc.string().filter((name) => name !== "__metadata__"),
+          tensor,
+        ),
+        fc.dictionary(fc.string(), fc.string()),
+        (specs, metadata) => {
+          const made = Object.entries(specs).map(([name, { shape, dtype }]) => {
+            const data = Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, index) => index % 251);
+            return [name, { data, shape, dtype }] as const;
+          });
+          const read = readSafetensors(writeSafetensors(made, metadata));
+          expect(read.tensors.size).toBe(made.length);
+          for (const [name, { data, shape }] of made) {
+            expect(read.tensors.get(name)!.shape).toEqual(shape);
+            expect([...read.tensors.get(name)!.data].map(Number)).toEqual([...data]);
+          }
+          expect(Object.fromEntries(read.metadata)).toEqual({ ...metadata });
+        },
+      ),
     );
   });
 });
@@ -139,31 +149,63 @@ describe("hostile files", () => {
     ["a negative offset", file(entry('"dtype":"F32","shape":[1],"data_offsets":[-4,0]'), four), "whole number"],
     ["a fraction as offset", file(entry('"dtype":"F32","shape":[1],"data_offsets":[0,4.0]'), four), "whole number"],
     ["an exponent as offset", file(entry('"dtype":"F32","shape":[1],"data_offsets":[0,4e0]'), four), "whole number"],
-    ["an offset past 2^53", file(entry('"dtype":"F32","shape":[1],"data_offsets":[0,9007199254740993]'), four), "too large"],
+    [
+      "an offset past 2^53",
+      file(entry('"dtype":"F32","shape":[1],"data_offsets":[0,9007199254740993]'), four),
+      "too large",
+    ],
     ["an end past the data", file(entry('"dtype":"F32","shape":[2],"data_offsets":[0,8]'), four), "has 4"],
-    ["a shape whose size wraps around", file(entry('"dtype":"F32","shape":[4611686018427387908],"data_offsets":[0,16]'), new Uint8Array(16)), "too large"],
-    ["a shape whose product wraps around", file(entry('"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]')), "span 0"],
-    ["a dtype that is a name of Object.prototype", file(entry('"dtype":"constructor","shape":[1],"data_offsets":[0,4]'), four), "dtype"],
+    [
+      "a shape whose size wraps around",
+      file(entry('"dtype":"F32","shape":[4611686018427387908],"data_offsets":[0,16]'), new Uint8Array(16)),
+      "too large",
+    ],
+    [
+      "a shape whose product wraps around",
+      file(entry('"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]')),
+      "span 0",
+    ],
+    [
+      "a dtype that is a name of Object.prototype",
+      file(entry('"dtype":"constructor","shape":[1],"data_offsets":[0,4]'), four),
+      "dtype",
+    ],
     ["metadata twice", file('{"__metadata__":{},"__metadata__":{}}'), "twice"],
-    ["the same name spelt with an escape", file('{"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\\u0077":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}'), "twice"],
+    [
+      "the same name spelt with an escape",
+      file(
+        '{"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\\u0077":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}',
+      ),
+      "twice",
+    ],
   ])("%s is refused", (_, bytes, reason) => {
     expect(refusal(bytes)).toContain(reason);
   });
 
   it("never crash the reader, whatever is changed in a good file", () => {
-    const good = writeSafetensors([["a", { data: new Float32Array([1, 2]), shape: [2] }], ["b", { data: new Uint8Array([1]), shape: [1] }]], { k: "v" });
+    const good = writeSafetensors(
+      [
+        ["a", { data: new Float32Array([1, 2]), shape: [2] }],
+        ["b", { data: new Uint8Array([1]), shape: [1] }],
+      ],
+      { k: "v" },
+    );
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }), fc.nat(good.length), (changes, cut) => {
-        const bytes = good.slice();
-        for (const [at, value] of changes) bytes[at] = value;
-        for (const candidate of [bytes, bytes.subarray(0, cut)]) {
-          try {
-            readSafetensors(candidate);
-          } catch (error) {
-            expect(error).toBeInstanceOf(PosLabError);
+      fc.property(
+        fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }),
+        fc.nat(good.length),
+        (changes, cut) => {
+          const bytes = good.slice();
+          for (const [at, value] of changes) bytes[at] = value;
+          for (const candidate of [bytes, bytes.subarray(0, cut)]) {
+            try {
+              readSafetensors(candidate);
+            } catch (error) {
+              expect(error).toBeInstanceOf(PosLabError);
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -171,17 +213,25 @@ describe("hostile files", () => {
   const folder = sharedFolder("data/hostile");
   describe.skipIf(!folder)("of the shared collection", () => {
     const manifest = folder
-      ? (JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as { files: { file: string; expect: string; why: string }[] })
+      ? (JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as {
+          files: { file: string; expect: string; why: string }[];
+        })
       : { files: [] };
-    it.each(manifest.files.filter(({ file: name }) => name.endsWith(".safetensors")))("$file: $expect ($why)", ({ file: name, expect: expected }) => {
-      const answer = refusal(readFileSync(join(folder!, name)));
-      if (expected === "accept") expect(answer).toBe("accepted");
-      if (expected === "reject") expect(answer).not.toBe("accepted");
-    });
+    it.each(manifest.files.filter(({ file: name }) => name.endsWith(".safetensors")))(
+      "$file: $expect ($why)",
+      ({ file: name, expect: expected }) => {
+        const answer = refusal(readFileSync(join(folder!, name)));
+        if (expected === "accept") expect(answer).toBe("accepted");
+        if (expected === "reject") expect(answer).not.toBe("accepted");
+      },
+    );
   });
 
   it("is read the same from a Buffer of Node, whose slice() is a view", () => {
-    const file = writeSafetensors([["x", { data: Float32Array.of(1, 2, 3), shape: [3] }], ["id", { data: BigInt64Array.of(7n), shape: [1] }]]);
+    const file = writeSafetensors([
+      ["x", { data: Float32Array.of(1, 2, 3), shape: [3] }],
+      ["id", { data: BigInt64Array.of(7n), shape: [1] }],
+    ]);
     const { tensors } = readSafetensors(Buffer.from(file));
     expect(tensors.get("x")!.data).toEqual(Float32Array.of(1, 2, 3));
     expect(tensors.get("id")!.data).toEqual(BigInt64Array.of(7n));

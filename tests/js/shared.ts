@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the shared reference data lies: POSLAB_SHARED, or ../shared beside the project. Tests that need it skip when it is absent.
+// Where the shared reference data lies: POSLAB_SHARED, or ../shared beside the project. Tests that need it skip when it
+// is absent.
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
