@@ -38,13 +38,13 @@ export const chinese: Dictionary = {
     clampLength: "距离上限",
     buckets: "桶数",
     theta: "底数 theta",
-    rotaryDim: "旋转维数（0 为全部）",
+    rotaryDim: "旋转维数（0：全部）",
     slopes: "斜率（standard 或每头一个）",
     kind: "类型",
     scaleBase: "衰减基数",
   },
   tasks: {
-    text: { name: "文本", rule: "猜下一个字符。用奈特衡量模型有多意外，0 表示毫不意外。" },
+    text: { name: "文本", rule: "猜下一个字符。损失表示模型有多意外，单位是[[nats|奈特]]，0 表示毫不意外。" },
     lookback: { name: "回看", rule: "答案是前面固定几位的那个符号。考察精确的相对距离。" },
     "fixed-position": { name: "定位", rule: "答案总是某个固定位置上的符号。考察绝对位置。" },
     first: { name: "首符号", rule: "答案总是这一行的第一个符号。考察能否一直看到开头。" },
@@ -61,9 +61,9 @@ export const chinese: Dictionary = {
   race: {
     heading: "超出训练长度以后会怎样？",
     lead: (length, longest) =>
-      `同一个小型 Transformer，分别配上各种位置编码，只用 ${length} 个字符的文本训练，再拿最长 ${longest} 个字符的文本来测。`,
+      `同一个小型 Transformer，分别配上各种[[encoding|位置编码]]，只用 ${length} 个字符的文本训练，再拿最长 ${longest} 个字符的文本来测。`,
     leadToy: (length, longest) =>
-      `同一个小型 Transformer，分别配上各种位置编码，只用 ${length} 个符号的序列训练，再拿最长 ${longest} 个符号的序列来测。`,
+      `同一个小型 Transformer，分别配上各种[[encoding|位置编码]]，只用 ${length} 个符号的序列训练，再拿最长 ${longest} 个符号的序列来测。`,
     recorded: "预先录制",
     recordedBy: (date, build, seeds) => `${date}，构建 ${build}，${seeds}`,
     live: "在此标签页中测得",
@@ -267,7 +267,7 @@ export const chinese: Dictionary = {
     },
     curve: (name, change) => `${name}，${change}`,
     factor: "倍数",
-    factorNote: "留空则随测试长度而定",
+    factorNote: "留空则随长度而定",
     windowSize: "可见的键数",
     shiftBy: "平移量",
     slopesFactor: "斜率 ×",
@@ -275,7 +275,7 @@ export const chinese: Dictionary = {
     add: "测量",
     measuring: "测量中",
     remove: (name) => `移除${name}`,
-    noWeights: "有运行完成后才有权重可用。",
+    noWeights: "这里还没有训练好的权重，跑完才有。",
     failed: (message) => `无法测量：${message}`,
     seedNote: (seed) => `使用种子 ${seed} 的权重测得。`,
   },
@@ -364,6 +364,12 @@ export const chinese: Dictionary = {
     unreadable: () => "链接的压缩部分无法读取，已改用默认值。",
     "text-left-out": () => "自己的文本太长，放不进链接，请另行发送。",
     notStarted: "链接不会自动开始任何计算，请按“在此运行”。",
+  },
+  glossary: {
+    encoding:
+      "位置编码：告诉 Transformer 每个词元在哪里的方法。注意力本身只看到一堆没有先后的词元，各种编码以不同方式把顺序告诉它。",
+    nats: "奈特：意外程度的单位，即模型给实际结果的概率取倒数，再取自然对数。0.69 奈特相当于抛一次硬币，2.3 相当于十选一。",
+    loss: "损失：模型对所有待预测内容的平均意外程度，越低越好。",
   },
   milestones: {
     started: "正在运行。",

@@ -41,13 +41,16 @@ export const english = {
     clampLength: "clamp length",
     buckets: "buckets",
     theta: "theta",
-    rotaryDim: "rotated dims (0 = all)",
+    rotaryDim: "rotary dim (0: all)",
     slopes: "slopes (standard, or one a head)",
     kind: "kind",
     scaleBase: "scale base",
   },
   tasks: {
-    text: { name: "Text", rule: "Guess the next character. Counts how surprised the model is, in nats: 0 is never." },
+    text: {
+      name: "Text",
+      rule: "Guess the next character. The loss says how surprised the model is, in [[nats|nats]]; 0 is not at all.",
+    },
     lookback: {
       name: "Look back",
       rule: "The answer is the symbol a fixed number of places before. Tests exact distances.",
@@ -82,9 +85,9 @@ export const english = {
   race: {
     heading: "What happens past the trained length?",
     lead: (length: string, longest: string) =>
-      `The same small transformer is trained on texts of ${length} characters, once with each positional encoding, and then tested on up to ${longest}.`,
+      `The same small transformer is trained on texts of ${length} characters, once with each [[encoding|positional encoding]], and then tested on up to ${longest}.`,
     leadToy: (length: string, longest: string) =>
-      `The same small transformer is trained on rows of ${length} symbols, once with each positional encoding, and then tested on up to ${longest}.`,
+      `The same small transformer is trained on rows of ${length} symbols, once with each [[encoding|positional encoding]], and then tested on up to ${longest}.`,
     recorded: "Recorded",
     recordedBy: (date: string, build: string, seeds: string) => `on ${date}, build ${build}, ${seeds}`,
     live: "Measured in this tab",
@@ -294,7 +297,7 @@ export const english = {
     },
     curve: (name: string, change: string) => `${name}, ${change}`,
     factor: "Factor",
-    factorNote: "empty: as needed at each length",
+    factorNote: "empty: as needed",
     windowSize: "Keys seen",
     shiftBy: "Shift by",
     slopesFactor: "Slopes ×",
@@ -302,7 +305,7 @@ export const english = {
     add: "Measure",
     measuring: "measuring",
     remove: (name: string) => `Remove ${name}`,
-    noWeights: "Weights are there once a run is done.",
+    noWeights: "There are no trained weights for this yet: they come with a run.",
     failed: (message: string) => `Could not be measured: ${message}`,
     seedNote: (seed: string) => `Measured on the weights of seed ${seed}.`,
   },
@@ -392,6 +395,12 @@ export const english = {
     unreadable: () => "The long part of the link could not be read; defaults are used.",
     "text-left-out": () => "Your own text is too long for a link and is left out; send it along.",
     notStarted: "A link never starts anything by itself: press Run it here.",
+  },
+  glossary: {
+    encoding:
+      "Positional encoding: how a transformer is told where a token stands. Attention by itself sees a set of tokens without order; each encoding adds the order in another way.",
+    nats: "Nat: a unit of surprise, the natural logarithm of one over the probability that the model gave to what came. 0.69 nats is a fair coin, 2.3 is one in ten.",
+    loss: "Loss: the mean surprise of the model over what it had to predict. Lower is better.",
   },
   milestones: {
     started: "Running.",

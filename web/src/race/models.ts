@@ -8,6 +8,7 @@ import type { CompleteExperiment, RunController, RunPool } from "../engine/posla
 export interface ModelSource {
   experiment: CompleteExperiment;
   ownText: Uint8Array | null;
+  /** whether `find` will find something; cheap, and true to the moment */ has: (encoding: number) => boolean;
   /** a run of this encoding that has weights: its controller, or the weights themselves */
   find: (encoding: number) => Promise<{ seed: number; controller?: RunController; weights?: Uint8Array } | null>;
 }

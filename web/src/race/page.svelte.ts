@@ -106,7 +106,7 @@ export class RacePage {
         await this.#show(
           await recordedResult(entry),
           (encoding) => recordedWeights(entry, encoding),
-          entry.weightsSeed ?? 1,
+          (encoding) => (entry.weights[encoding] === undefined ? null : entry.weightsSeed),
         );
     } catch {
       this.recordingFailed = true;
@@ -121,14 +121,21 @@ export class RacePage {
     if (entry) await this.#showRecording();
   }
 
-  async #show(shown: Shown, weights: (encoding: number) => Promise<Uint8Array | null>, seed: number): Promise<void> {
+  /** `seedOf` is null where there are no weights. */
+  async #show(
+    shown: Shown,
+    weights: (encoding: number) => Promise<Uint8Array | null>,
+    seedOf: (encoding: number) => number | null,
+  ): Promise<void> {
     this.#still = shown;
     this.#openAfter({
       experiment: shown.experiment,
       ownText: this.own?.bytes ?? null,
+      has: (encoding) => seedOf(encoding) !== null,
       find: async (encoding) => {
+        const seed = seedOf(encoding);
         const found = await weights(encoding);
-        return found ? { seed, weights: found } : null;
+        return found && seed !== null ? { seed, weights: found } : null;
       },
     });
   }
@@ -166,6 +173,7 @@ export class RacePage {
     this.#openAfter({
       experiment: start.experiment,
       ownText: start.ownText,
+      has: (encoding) => live.lanes.some((own) => own.encoding === encoding && own.phase === "done"),
       find: async (encoding) => {
         for (const lane of live.lanes.filter((own) => own.encoding === encoding && own.phase === "done")) {
           const controller = live.controllerOf(lane);
@@ -249,13 +257,12 @@ export class RacePage {
         experiment: race.experiment,
         runs: race.runs,
       };
-      const seedOf = (encoding: number) =>
-        race.runs.find((run) => run.encoding === encoding)?.seed ?? race.experiment.seeds[0]!;
-      await this.#show(
-        shown,
-        (encoding) => contents.weights({ encoding, seed: seedOf(encoding) }),
-        race.experiment.seeds[0]!,
-      );
+      const seedOf = (encoding: number) => race.runs.find((run) => run.encoding === encoding)?.seed ?? null;
+      const weightsOf = async (encoding: number) => {
+        const seed = seedOf(encoding);
+        return seed === null ? null : contents.weights({ encoding, seed });
+      };
+      await this.#show(shown, weightsOf, seedOf);
       return;
     }
     await this.#start(
