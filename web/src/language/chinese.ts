@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // 页面的全部简体中文文字。按中文习惯写成，不逐字翻译；术语随文献：位置编码、外推、注意力分数、相对位置偏置。
 
+import { glossary, schemeFields, schemes, tasks } from "./chinese-terms.js";
 import type { Dictionary } from "./english.js";
 
 export const chinese: Dictionary = {
@@ -18,46 +19,9 @@ export const chinese: Dictionary = {
     version: (version) => `版本 ${version}`,
     close: "关闭",
   },
-  schemes: {
-    none: { name: "无位置编码", idea: "只靠因果掩码。" },
-    sinusoidal: { name: "正弦编码", idea: "给每个词元加上固定的正弦、余弦波。" },
-    learned: { name: "可学习编码", idea: "每个位置加一个学到的向量；表外的位置没有向量。" },
-    shaw: { name: "Shaw 相对编码", idea: "按截断后的相对距离，给键和值加上学到的向量。" },
-    "transformer-xl": { name: "Transformer-XL", idea: "注意力分数由内容和距离两部分相加，距离用正弦波表示。" },
-    t5: { name: "T5 偏置", idea: "相对距离分桶，每桶一个学到的数，加到注意力分数上。" },
-    rope: { name: "旋转编码 RoPE", idea: "查询和键按位置旋转，转角随位置增大。" },
-    alibi: { name: "ALiBi", idea: "距离越远，注意力分数扣得越多。" },
-    kerple: { name: "KERPLE", idea: "按距离的对数或幂扣分，系数由训练得到。" },
-    xpos: { name: "xPos", idea: "RoPE 加上随距离的衰减。" },
-  },
-  schemeFields: {
-    base: "底数",
-    layout: "排列方式",
-    denominator: "分母",
-    maxDistance: "最大距离",
-    clampLength: "距离上限",
-    buckets: "桶数",
-    theta: "底数 theta",
-    rotaryDim: "旋转维数（0：全部）",
-    slopes: "斜率（standard 或每头一个）",
-    kind: "类型",
-    scaleBase: "衰减基数",
-  },
-  tasks: {
-    text: { name: "文本", rule: "猜下一个字符。损失表示模型有多意外，单位是[[nats|奈特]]，0 表示毫不意外。" },
-    lookback: { name: "回看", rule: "答案是前面固定几位的那个符号。考察精确的相对距离。" },
-    "fixed-position": { name: "定位", rule: "答案总是某个固定位置上的符号。考察绝对位置。" },
-    first: { name: "首符号", rule: "答案总是这一行的第一个符号。考察能否一直看到开头。" },
-    needle: { name: "大海捞针", rule: "前四分之一里藏着一个记号，此后答案始终是它。考察长程记忆。" },
-    recall: {
-      name: "键值回忆",
-      rule: "键值成对出现；键再次出现时，答案是它的值。模型这么小，学不学得会要看运气：换个种子结果就可能不同。",
-    },
-    "position-modulo": { name: "位置模四", rule: "答案是位置的循环计数 0、1、2、3、0……考察计数。" },
-    majority: { name: "多数", rule: "抛硬币；领先明显时，答案是目前占多数的一面。不需要位置信息。" },
-    copy: { name: "复制", rule: "一串符号，一个分隔符，然后按原顺序重复这串符号。" },
-    reverse: { name: "倒序", rule: "一串符号，一个分隔符，然后倒着重复这串符号。" },
-  },
+  schemes,
+  schemeFields,
+  tasks,
   race: {
     heading: "超出训练长度以后会怎样？",
     lead: (length, longest) =>
@@ -365,12 +329,7 @@ export const chinese: Dictionary = {
     "text-left-out": () => "自己的文本太长，放不进链接，请另行发送。",
     notStarted: "链接不会自动开始任何计算，请按“在此运行”。",
   },
-  glossary: {
-    encoding:
-      "位置编码：告诉 Transformer 每个词元在哪里的方法。注意力本身只看到一堆没有先后的词元，各种编码以不同方式把顺序告诉它。",
-    nats: "奈特：意外程度的单位，即模型给实际结果的概率取倒数，再取自然对数。0.69 奈特相当于抛一次硬币，2.3 相当于十选一。",
-    loss: "损失：模型对所有待预测内容的平均意外程度，越低越好。",
-  },
+  glossary,
   milestones: {
     started: "正在运行。",
     paused: "已暂停。",

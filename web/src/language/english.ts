@@ -2,6 +2,8 @@
 // Every word of the page in English. This dictionary is the type of all others: a missing entry does not compile.
 // Numbers arrive as formatted text. "{name}" in a template stands for something drawn (a coloured scheme name).
 
+import { glossary, schemeFields, schemes, tasks } from "./english-terms.js";
+
 export const english = {
   shell: {
     title: "PosLab: train short, test long",
@@ -18,70 +20,9 @@ export const english = {
     version: (version: string) => `Version ${version}`,
     close: "Close",
   },
-  schemes: {
-    none: { name: "No encoding", idea: "The causal mask alone." },
-    sinusoidal: { name: "Sinusoidal", idea: "Fixed sine and cosine waves are added to each token." },
-    learned: { name: "Learned", idea: "One trained vector a position is added; there is none past the last." },
-    shaw: { name: "Shaw", idea: "Trained vectors for the clipped distance, on keys and values." },
-    "transformer-xl": {
-      name: "Transformer-XL",
-      idea: "Scores from content and distance, with a sinusoid of the distance.",
-    },
-    t5: { name: "T5", idea: "A trained number for each bucket of distances is added to the score." },
-    rope: { name: "RoPE", idea: "Queries and keys are rotated by angles that grow with the position." },
-    alibi: { name: "ALiBi", idea: "A penalty that grows with the distance is added to the score." },
-    kerple: { name: "KERPLE", idea: "A penalty by the logarithm or a power of the distance, trained." },
-    xpos: { name: "xPos", idea: "RoPE with a decay by distance." },
-  },
-  schemeFields: {
-    base: "base",
-    layout: "layout",
-    denominator: "denominator",
-    maxDistance: "largest distance",
-    clampLength: "clamp length",
-    buckets: "buckets",
-    theta: "theta",
-    rotaryDim: "rotary dim (0: all)",
-    slopes: "slopes (standard, or one a head)",
-    kind: "kind",
-    scaleBase: "scale base",
-  },
-  tasks: {
-    text: {
-      name: "Text",
-      rule: "Guess the next character. The loss says how surprised the model is, in [[nats|nats]]; 0 is not at all.",
-    },
-    lookback: {
-      name: "Look back",
-      rule: "The answer is the symbol a fixed number of places before. Tests exact distances.",
-    },
-    "fixed-position": {
-      name: "Fixed place",
-      rule: "The answer is always the symbol at one fixed place. Tests absolute positions.",
-    },
-    first: {
-      name: "First symbol",
-      rule: "The answer is always the first symbol of the row. Tests reaching all the way back.",
-    },
-    needle: {
-      name: "Needle",
-      rule: "A mark hides in the first quarter; the answer is that mark for ever after. Tests long memory.",
-    },
-    recall: {
-      name: "Recall",
-      rule: "Pairs of key and value; at a key seen before, the answer is its value. At this size learning it is a matter of luck: one seed does, another does not.",
-    },
-    "position-modulo": {
-      name: "Place mod 4",
-      rule: "The answer is the place counted 0, 1, 2, 3, 0, … Tests counting.",
-    },
-    majority: {
-      name: "Majority",
-      rule: "Coin flips; the answer is the side that leads so far, where the lead is clear. Needs no positions.",
-    },
-    copy: { name: "Copy", rule: "Symbols, a separator, then the same symbols again in order." },
-    reverse: { name: "Reverse", rule: "Symbols, a separator, then the same symbols backwards." },
-  },
+  schemes,
+  schemeFields,
+  tasks,
   race: {
     heading: "What happens past the trained length?",
     lead: (length: string, longest: string) =>
@@ -396,12 +337,7 @@ export const english = {
     "text-left-out": () => "Your own text is too long for a link and is left out; send it along.",
     notStarted: "A link never starts anything by itself: press Run it here.",
   },
-  glossary: {
-    encoding:
-      "Positional encoding: how a transformer is told where a token stands. Attention by itself sees a set of tokens without order; each encoding adds the order in another way.",
-    nats: "Nat: a unit of surprise, the natural logarithm of one over the probability that the model gave to what came. 0.69 nats is a fair coin, 2.3 is one in ten.",
-    loss: "Loss: the mean surprise of the model over what it had to predict. Lower is better.",
-  },
+  glossary,
   milestones: {
     started: "Running.",
     paused: "Paused.",
