@@ -37,9 +37,6 @@ async function withLab(
   return exitStatus.done;
 }
 
-/** A bias by distance alone has nothing to do with the width of a head. */
-const kAnyHeadDim = 2;
-
 function withParameters(lab: PosLab, position: Position, inputs: Inputs, sizes: ModelSizes): Position {
   return inputs.withParameters(position, () => startParameters(lab, position, sizes, inputs.seed));
 }
@@ -66,7 +63,9 @@ export async function computeBias(
   const { heads, queryLength } = options;
   const keyLength = options.keyLength ?? queryLength;
   return withLab(options, (lab, described, inputs) => {
-    const position = withParameters(lab, described, inputs, { heads, headDim: kAnyHeadDim, positions: keyLength });
+    const position = inputs.withParameters(described, () =>
+      biasParameters(lab, described, heads, keyLength, inputs.seed),
+    );
     const bias = lab.bias(position, { heads, queryLength, keyLength });
     return {
       op: "bias",
@@ -77,6 +76,23 @@ export async function computeBias(
       axes: ["head", "query", "key"],
     };
   });
+}
+
+/** Tensors whose width is that of a head meet queries and keys: then the bias is not one of positions alone. */
+function biasParameters(
+  lab: PosLab,
+  position: Position,
+  heads: number,
+  positions: number,
+  seed: number,
+): Record<string, Tensor> {
+  const [narrow, wide] = [2, 4].map((headDim) => startParameters(lab, position, { heads, headDim, positions }, seed));
+  const shapes = (tensors: Record<string, Tensor>): string =>
+    JSON.stringify(Object.values(tensors).map(({ shape }) => shape));
+  if (shapes(narrow!) === shapes(wide!)) return narrow!;
+  throw new Refusal(
+    `option '--position': what ${position.type} adds to the logits depends on queries and keys too; poslab attention --show scores shows the scores`,
+  );
 }
 
 export async function computeRotate(

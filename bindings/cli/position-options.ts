@@ -125,16 +125,27 @@ export function positionFromOptions(values: PositionOptionValues): Position {
   return position as Position;
 }
 
-/** The core's complaint about a scheme, with the option in front that the person wrote. */
+/** The package's complaint about a computation, with the option in front that the person wrote. */
 export function positionProblem(error: unknown, values: PositionOptionValues): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!isPosLabError(error) || !error.argument) return message;
-  const field = error.argument.replace(/^position\./, "");
-  if (field === "position" || field === "type" || error.argument === "position.type")
-    return `option '--position': ${message}`;
+  const argument = error.argument;
+  if (argument === "position" || argument === "position.type") return `option '--position': ${message}`;
+  const field = argument.replace(/^position\./, "");
   if (values.set?.some(({ path }) => path === field)) return `option '--set': ${message}`;
-  const option = positionOptions.find((entry) => entry.field === field);
-  if (option && values[new Option(option.flags).attributeName()] !== undefined)
-    return `option '${option.flags.split(" ")[0]}': ${message}`;
-  return message;
+  const option = positionOptions
+    .filter((entry) => field === entry.field || field.startsWith(`${entry.field}.`))
+    .sort((a, b) => b.field.length - a.field.length)
+    .find(({ flags }) => error.code === "missing" || values[new Option(flags).attributeName()] !== undefined);
+  if (option) {
+    const flag = option.flags.split(" ")[0]!;
+    return error.code === "missing" ? `${message} (option '${flag}')` : `option '${flag}': ${message}`;
+  }
+  // Sizes and masks are options of the same name: headDim, mask.window.
+  const name = field.split(".").at(-1)!;
+  return typeof values[name] === "number" ? `option '--${kebab(name)}': ${message}` : message;
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
