@@ -30,7 +30,7 @@ export interface Chart {
   verticalLine?: { x: number; label: string };
   horizontalLines?: { y: number; label: string }[];
   formatY: (value: number) => string;
-  /** the y axis includes this value */ includeY?: number;
+  /** the y axis runs exactly from the first to the second (shares: 0 to 1); default: what the curves need */ rangeY?: readonly [number, number];
   /** default 960 */ width?: number;
   /** default 540 */ height?: number;
   theme?: SvgTheme;
@@ -79,7 +79,6 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
   const ys = points.flatMap((point) =>
     point.y === null ? [] : [point.y, point.low ?? point.y, point.high ?? point.y],
   );
-  if (chart.includeY !== undefined) ys.push(chart.includeY);
   let [xMin, xMax] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [1, 2];
   let [yMin, yMax] = ys.length ? [Math.min(...ys), Math.max(...ys)] : [0, 1];
   // A reference line just above the curves is worth the room; one far away would squash them.
@@ -98,10 +97,12 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
       .base(2)
       .domain([xMin, xMax])
       .range([frame.left + 12, frame.right - 12]),
-    y: scaleLinear()
-      .domain([yMin - pad, yMax + pad])
-      .range([frame.bottom, frame.top])
-      .nice(6),
+    y: chart.rangeY
+      ? scaleLinear().domain(chart.rangeY).range([frame.bottom, frame.top])
+      : scaleLinear()
+          .domain([yMin - pad, yMax + pad])
+          .range([frame.bottom, frame.top])
+          .nice(6),
   };
 }
 

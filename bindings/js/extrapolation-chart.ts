@@ -59,7 +59,7 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
     verticalLine: { x: trained, label: `trained length ${trained}` },
     horizontalLines: (options.references ?? []).map(({ value, label }) => ({ y: value, label })),
     formatY: accuracy ? (value) => `${Math.round(value * 100)} %` : (value) => String(Number(value.toFixed(3))),
-    ...(accuracy ? { includeY: 0 } : {}),
+    ...(accuracy ? { rangeY: [0, 1] as const } : {}),
     ...(options.theme ? { theme: options.theme } : {}),
     ...(options.width ? { width: options.width } : {}),
     ...(options.height ? { height: options.height } : {}),

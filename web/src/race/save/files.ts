@@ -101,7 +101,7 @@ export function chartDrawing(chart: LineChartData, subtitle: string, theme: Them
     })),
     ...(chart.vertical ? { verticalLine: chart.vertical } : {}),
     horizontalLines: [...chart.horizontals],
-    ...(chart.includeY ? { includeY: Math.min(...chart.includeY) } : {}),
+    ...(chart.includeY ? { rangeY: [Math.min(...chart.includeY), Math.max(...chart.includeY)] } : {}),
     theme: theme === "dark" ? darkTheme : lightTheme,
   };
   return chartSvg(drawing);
