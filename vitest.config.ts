@@ -17,6 +17,7 @@ export default defineConfig({
       },
       {
         resolve,
+        define,
         plugins: [svelte({ configFile: false })],
         test: { name: "page", include: ["web/src/**/*.test.ts"] },
       },
