@@ -205,7 +205,8 @@ TEST_CASE("Window w of W ends after the character that the experiment's formula 
   CHECK(WindowEnd(100, 9, 1, 4) == 39);
   CHECK(WindowEnd(100, 9, 2, 4) == 69);
   CHECK(WindowEnd(100, 9, 3, 4) == 99);
-  // The built-in experiment on a test part of 119,032 characters: the second of 128 windows, floor(1025 + 118006 / 127).
+  // The built-in experiment on a test part of 119,032 characters: the second of 128 windows, floor(1025 + 118006 /
+  // 127).
   CHECK(WindowEnd(119032, 1024, 1, 128) == 1954);
   CHECK(WindowEnd(119032, 1024, 127, 128) == 119031);
   // A single window is the first one; a test part that is just long enough has two ends.
