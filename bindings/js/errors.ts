@@ -125,8 +125,10 @@ export function describe(value: unknown): string {
   if (typeof value === "number") return formatNumber(value);
   if (typeof value === "bigint" || typeof value === "boolean" || value === null || value === undefined)
     return String(value);
-  if (Array.isArray(value))
-    return value.length > 8 ? `an array of ${value.length}` : `[${value.map(describe).join(", ")}]`;
+  if (Array.isArray(value)) {
+    const isFlat = value.length <= 8 && value.every((entry) => typeof entry !== "object" || entry === null);
+    return isFlat ? `[${value.map(describe).join(", ")}]` : `an array of ${value.length}`;
+  }
   if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
   return "an object";

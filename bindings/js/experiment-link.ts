@@ -63,16 +63,10 @@ export function experimentFromLink(
   check: (experiment: CompleteExperiment) => void = () => {},
 ): { experiment: CompleteExperiment; notices: LinkNotice[] } {
   const notices: LinkNotice[] = [];
-  let candidate: Json =
-    typeof json === "object" && json !== null && !Array.isArray(json) ? (structuredClone(json) as Json) : {};
-  if (
-    json !== undefined &&
-    json !== null &&
-    candidate !== json &&
-    Object.keys(candidate).length === 0 &&
-    JSON.stringify(json) !== "{}"
-  ) {
+  let candidate = copyOf(json);
+  if (!candidate) {
     notices.push({ path: "", message: "the link holds no experiment; the built-in one is shown" });
+    candidate = {};
   }
   for (;;) {
     try {
@@ -90,6 +84,20 @@ export function experimentFromLink(
         throw error;
     }
   }
+}
+
+/** No experiment is nested deeper; copying what is would overflow the stack. */
+const deepest = 32;
+
+/** A copy that may be changed; null for what is no object, or nested too deeply. */
+function copyOf(json: unknown): Json | null {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return null;
+  let level: unknown[] = [json];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > deepest) return null;
+    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+  }
+  return structuredClone(json) as Json;
 }
 
 function keysOf(argument: string): (string | number)[] {
@@ -114,7 +122,7 @@ function longestPresent(object: Json, path: readonly (string | number)[]): (stri
 function removable(object: Json, path: (string | number)[]): (string | number)[] {
   const last = path[path.length - 1];
   if (path[0] === "atTest" && path.length > 2 && last === "of") return path.slice(0, 2);
-  if (last === "type") return path.slice(0, -1);
+  if (last === "type" && path.length > 1) return path.slice(0, -1);
   if (path[0] === "encodings" && path.length === 2 && (object.encodings as unknown[]).length === 1)
     return ["encodings"];
   return path;

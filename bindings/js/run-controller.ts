@@ -47,6 +47,7 @@ export class LocalRun implements RunController {
   #reported = 0;
   #lastReport = 0;
   #lastLive = performance.now();
+  #liveStep = 0;
   readonly #pace = new Pace();
   #announced = false;
 
@@ -124,7 +125,7 @@ export class LocalRun implements RunController {
     this.#state = "idle";
     this.#started = this.#trained = this.#announced = false;
     this.#failure = undefined;
-    this.#reported = 0;
+    this.#reported = this.#liveStep = 0;
     this.#pace.forget();
     this.#report(true);
   }
@@ -274,7 +275,9 @@ export class LocalRun implements RunController {
 
   #isLiveDue(): boolean {
     const { live } = this.#request;
-    if (!live || this.#run.progress().phase !== "training" || this.#run.progress().step === 0) return false;
+    const { phase, step } = this.#run.progress();
+    // Not twice at the same step, however often it is wanted: training must get on.
+    if (!live || phase !== "training" || step === this.#liveStep) return false;
     return performance.now() - this.#lastLive > 1000 * (live.everySeconds ?? 3);
   }
 
@@ -289,6 +292,7 @@ export class LocalRun implements RunController {
       }),
     );
     this.#lastLive = performance.now();
+    this.#liveStep = step;
     this.#onEvent({ type: "live", step, measurement });
   }
 

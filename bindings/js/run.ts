@@ -132,7 +132,7 @@ class Session implements ExperimentSession {
     await this.#each(async ({ encoding, seed, controller, result, failure, progress, state }) => {
       if (result || !controller) return;
       // A run that has failed starts again when resumed; one that has not begun needs no state.
-      if (failure || (!progress && !state)) return;
+      if (failure || (!progress && !state)) return; // (one that diverged is among the results)
       unfinished.push({ encoding, seed, state: await controller.snapshot() });
     });
     const place = (key: { encoding: number; seed: number }): number =>
@@ -172,8 +172,9 @@ class Session implements ExperimentSession {
   #results(failedToo = false): RunResult[] {
     return this.#entries.flatMap(({ encoding, seed, result, failure, ended, progress }): RunResult[] => {
       if (result) return [result];
+      // A run that diverged would diverge again: that is its result.
+      if (ended && (failedToo || failure?.code === "diverged")) return [ended];
       if (!failure || !failedToo) return [];
-      if (ended) return [ended];
       const steps = progress?.step ?? failure.step;
       const nothing = {
         parameters: 0,

@@ -6,6 +6,9 @@ import type { FlatField, FlatScheme } from "./core-types.js";
 import { PosLabError, wrongArgument } from "./errors.js";
 import { isShaped, isTypedArray, readList, readTensor } from "./tensors.js";
 
+/** How deep fields may be nested; schemes have one level ("scaling.ropeType"). */
+const deepest = 4;
+
 /** Flattens `{ type, ... }`; fields that are undefined or null count as not given. */
 export function flattenScheme(scheme: unknown, argument = "position"): FlatScheme {
   if (typeof scheme !== "object" || scheme === null || Array.isArray(scheme)) {
@@ -43,6 +46,8 @@ function flattenField(name: string, value: unknown, path: string, fields: FlatFi
   else if (isTypedArray(value) || Array.isArray(value))
     fields.push({ name, kind: "numbers", value: readList(value, path) });
   else if (typeof value === "object" && value !== null) {
+    if (name.split(".").length > deepest)
+      throw wrongArgument("format", path, "an object", `nesting of at most ${deepest} levels`);
     for (const [inner, entry] of Object.entries(value)) {
       if (entry !== undefined && entry !== null) flattenField(`${name}.${inner}`, entry, `${path}.${inner}`, fields);
     }

@@ -2,6 +2,7 @@
 // What the functions about encodings give, against published numbers and double-precision formulas, and how they
 // refuse.
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Position, PosLabError, type Tensor } from "../../bindings/js/index.js";
 import { sharedLab } from "./lab.js";
@@ -231,6 +232,59 @@ describe("errors", () => {
     ],
   ])("name %s", (_, call, message) => {
     expect(failure(call).message).toContain(message);
+  });
+
+  it("are all that comes of nonsense: scheme objects with anything in them", () => {
+    const types = lab.info.schemes.map(({ type }) => type);
+    const fields = [
+      "theta",
+      "base",
+      "slopes",
+      "table",
+      "keys",
+      "r1",
+      "r2",
+      "scaling",
+      "buckets",
+      "maxDistance",
+      "layout",
+    ];
+    const value = fc.oneof(
+      fc.double(),
+      fc.string(),
+      fc.boolean(),
+      fc.array(fc.double(), { maxLength: 3 }),
+      fc.array(fc.array(fc.double(), { maxLength: 3 }), { maxLength: 3 }),
+      fc.record({ ropeType: fc.constantFrom("ntk", "yarn", "longrope", "x"), factor: fc.double() }),
+      fc.constant(null),
+    );
+    const scheme = fc
+      .tuple(
+        fc.constantFrom(...types),
+        fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), value, { maxKeys: 3 }),
+      )
+      .map(([type, rest]) => ({ ...rest, type }) as unknown as Position);
+    const x = { data: Float32Array.from({ length: 16 }, (_, index) => index), shape: [2, 2, 4] };
+    fc.assert(
+      fc.property(scheme, (position) => {
+        for (const call of [
+          () => lab.table(position, { length: 2, dim: 4 }),
+          () => lab.rotate(x, position),
+          () => lab.bias(position, { heads: 2, queryLength: 2, keyLength: 3 }),
+          () => lab.attention({ query: x, key: x, value: x, position }),
+        ]) {
+          try {
+            call();
+          } catch (error) {
+            expect(error).toBeInstanceOf(PosLabError);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+    let deep: unknown = 1;
+    for (let n = 0; n < 50_000; n += 1) deep = { deep };
+    expect(failure(() => lab.rotate(x, { type: "rope", scaling: deep } as never)).code).toBe("format");
   });
 
   it("say how many bytes were asked for when memory cannot be had, and the module lives on", () => {

@@ -12,6 +12,7 @@ import {
   type ExperimentResult,
   PosLabError,
   readSafetensors,
+  type RunEvent,
   type RunProgress,
 } from "../../bindings/js/index.js";
 import { createRunPool, openExperiment, runExperiment } from "../../bindings/js/run.js";
@@ -328,6 +329,48 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
     await run.dispose();
     await run.dispose();
     await expect(run.progress()).rejects.toMatchObject({ code: "disposed" });
+    await session.dispose();
+  });
+
+  it("say what happens: every loss once, live measurements, the end; pausing changes no number", async () => {
+    const alone: Experiment = {
+      ...small,
+      seeds: [1],
+      encodings: [{ type: "rope" }],
+      atTest: [],
+      training: { ...small.training, steps: 1500 },
+    };
+    const events: RunEvent[] = [];
+    const session = await openExperiment(alone, {
+      workers: 1,
+      createWorker,
+      live: { everySeconds: 0, lengths: [16, 24], windows: 2 },
+      onEvent: (event) => events.push(event),
+    });
+    const run = session.runs[0]!;
+    for (let n = 0; n < 3; n += 1) {
+      await run.start();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const asked = performance.now();
+      await run.pause();
+      expect(performance.now() - asked).toBeLessThan(1000); // the rule is 100 ms; the machine may be loaded
+      const { step } = await run.progress();
+      expect((await run.progress()).step).toBe(step);
+    }
+    await run.start();
+    const result = await session.finished;
+    expect(numbers(result)).toEqual(numbers(await lab.experiment(alone)));
+    let next = 0;
+    for (const event of events) {
+      if (event.type !== "progress") continue;
+      if (event.losses.length > 0) expect(event.firstStep).toBe(next);
+      next += event.losses.length;
+    }
+    expect(next).toBe(1500);
+    const live = events.filter((event) => event.type === "live");
+    expect(live.length).toBeGreaterThan(0);
+    expect(live[0]!.measurement.byLength.map(({ length }) => length)).toEqual([16, 24]);
+    expect(events.filter(({ type }) => type === "done")).toHaveLength(1);
     await session.dispose();
   });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Experiments as JSON: defaults, messages, links and verdicts. No module is needed for any of it.
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PosLabError } from "../../bindings/js/errors.js";
 import { atTestLabel, completeExperiment, encodingLabel } from "../../bindings/js/experiment.js";
@@ -208,6 +209,46 @@ describe("links", () => {
 
   it("that are no object at all give the built-in experiment", () => {
     for (const json of [null, 3, "x", []]) expect(experimentFromLink(json).experiment).toEqual(completeExperiment({}));
+  });
+
+  it("never fail, whatever they hold, nor does validation in any other way than by name", () => {
+    const known = [
+      "task",
+      "model",
+      "training",
+      "encodings",
+      "atTest",
+      "test",
+      "seeds",
+      "type",
+      "of",
+      "length",
+      "lengths",
+    ];
+    const key = fc.oneof(fc.constantFrom(...known), fc.string());
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: "medium", withCrossShrink: true },
+        fc.oneof(fc.constantFrom("rope", "text", "first", null, 0, -1, 1e9, 64, true), fc.double(), fc.string()),
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(key, tie("tree"), { maxKeys: 5 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (json) => {
+        const { experiment } = experimentFromLink(json);
+        expect(completeExperiment(experiment)).toEqual(experiment);
+        try {
+          completeExperiment(json);
+        } catch (error) {
+          expect(error).toBeInstanceOf(PosLabError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    let deep: unknown = 1;
+    for (let n = 0; n < 20_000; n += 1) deep = [deep];
+    expect(experimentFromLink({ encodings: deep }).experiment).toEqual(completeExperiment({}));
   });
 
   it("drop what a further check refuses", () => {
