@@ -98,7 +98,7 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
       .domain([xMin, xMax])
       .range([frame.left + 12, frame.right - 12]),
     y: chart.rangeY
-      ? scaleLinear().domain(chart.rangeY).range([frame.bottom, frame.top])
+      ? scaleLinear().domain(chart.rangeY).range([frame.bottom, frame.top]).clamp(true)
       : scaleLinear()
           .domain([yMin - pad, yMax + pad])
           .range([frame.bottom, frame.top])
