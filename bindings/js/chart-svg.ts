@@ -30,7 +30,10 @@ export interface Chart {
   verticalLine?: { x: number; label: string };
   horizontalLines?: { y: number; label: string }[];
   formatY: (value: number) => string;
-  /** the y axis runs exactly from the first to the second (shares: 0 to 1); default: what the curves need */ rangeY?: readonly [number, number];
+  /** the y axis runs exactly from the first to the second (shares: 0 to 1); default: what the curves need */ rangeY?: readonly [
+    number,
+    number,
+  ];
   /** default 960 */ width?: number;
   /** default 540 */ height?: number;
   theme?: SvgTheme;
