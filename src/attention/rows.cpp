@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "attention/turn.h"
 #include "base/simd.h"
+#include "position/turn.h"
 
 namespace poslab {
 namespace {

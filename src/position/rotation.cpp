@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Table filling and the plain loops over rows.
+// Table filling, and whole tensors turned row by row.
 #include "position/rotation.h"
 
 #include <algorithm>
 
 #include "position/angles.h"
+#include "position/turn.h"
 
 namespace poslab {
 namespace {
@@ -28,23 +29,6 @@ Status FillTables(const FrequencyTable& frequencies, Positions positions, Buffer
   return Status::Ok();
 }
 
-void TurnHalf(const float* cosines, const float* sines, int64_t pairs, float sign, const float* from, float* to) {
-  for (int64_t k = 0; k < pairs; ++k) {
-    const float a = from[k], b = from[k + pairs], c = cosines[k], s = sign * sines[k];
-    to[k] = a * c - b * s;
-    to[k + pairs] = b * c + a * s;
-  }
-}
-
-void TurnInterleaved(const float* cosines, const float* sines, int64_t pairs, float sign, const float* from,
-                     float* to) {
-  for (int64_t k = 0; k < pairs; ++k) {
-    const float a = from[2 * k], b = from[2 * k + 1], c = cosines[k], s = sign * sines[k];
-    to[2 * k] = a * c - b * s;
-    to[2 * k + 1] = b * c + a * s;
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
@@ -64,15 +48,14 @@ Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies
 
 void TurnRows(const Rotation& rotation, int64_t heads, int64_t length, int64_t dim, const float* from, float* to,
               bool inverse) {
-  const int64_t pairs = rotation.pairs;
-  const auto turn = rotation.layout == Rotation::Layout::kHalf ? TurnHalf : TurnInterleaved;
+  const auto turn = inverse ? TurnRowBack : TurnRow;
   for (int64_t h = 0; h < heads; ++h) {
     for (int64_t n = 0; n < length; ++n) {
       const float* from_row = from + (h * length + n) * dim;
       float* to_row = to + (h * length + n) * dim;
-      turn(rotation.key_cos.data() + n * pairs, rotation.key_sin.data() + n * pairs, pairs, inverse ? -1.f : 1.f,
-           from_row, to_row);
-      if (from != to) std::copy(from_row + 2 * pairs, from_row + dim, to_row + 2 * pairs);
+      if (from != to) std::copy(from_row, from_row + dim, to_row);
+      const Turn angles = KeyTurn(rotation, n);
+      turn(rotation.layout, rotation.pairs, angles.cos, angles.sin, to_row);
     }
   }
 }

@@ -110,6 +110,24 @@ TEST_CASE("tile hooks come after slices and bands, and before them where they re
   }
 }
 
+TEST_CASE("hooks of every kind meet empty sequences") {
+  for (int form = 0; form < kForms; ++form) {
+    for (const Shape& shape : {Shape{2, 1, 0, 5, 8, 8}, Shape{2, 1, 5, 0, 8, 8}, Shape{2, 1, 0, 0, 8, 8}}) {
+      CAPTURE(form);
+      Problem problem(shape);
+      problem.mask.causal = true;
+      problem.AddRotation(Rotation::Layout::kHalf, 2, false);
+      problem.AddScoreBand(poslab::Band::Side::kQuery, -3, 7, false, true);
+      problem.AddValueBand(-3, 7, true);
+      problem.AddQueryBias();
+      problem.hooks.slice = std::make_unique<poslab_test::LogSlice>(&problem);
+      AddForm(form, &problem);
+      CheckForward(problem);
+      CheckBackward(problem, 4);
+    }
+  }
+}
+
 TEST_CASE("a failing tile hook ends the call with its status") {
   struct Failing final : poslab::TileHook {
     poslab::Status Forward(const poslab::TileArguments& tile) const override {

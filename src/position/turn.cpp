@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "attention/turn.h"
+#include "position/turn.h"
 
 #include <cmath>
 
