@@ -129,7 +129,10 @@ struct Band {
 
 // Tile: any change of the logits of some queries x some keys. The engine calls Forward for each tile of a row block in
 // the key order that the hook asks for, then goes on with the softmax; hidden entries are replaced afterwards, so a
-// hook need not know the mask. Logits are stored keys-major: logits[key * stride + query].
+// hook need not know the mask. Logits are stored keys-major: logits[key * stride + query]. Keys that the key mask hides
+// come as zero rows. Tiles that no query sees are left out, but for those that a state is carried through on its way to
+// seen ones; keys in a query's future (causal) are never on that way, and a descending hook must itself leave them out
+// of its state where they share a tile with keys that are seen.
 struct TileArguments {
   int64_t head = 0;                      // first head of this call
   int64_t heads = 1;                     // 1, or all heads when all_heads()
@@ -140,8 +143,10 @@ struct TileArguments {
   const float* key = nullptr;    // the rotated key rows of the tile [heads, keys, head_dim]
   int64_t head_dim = 0;
   float scale = 1;               // what q.k is multiplied by
-  const float* gates = nullptr;  // per-token inputs of the call [heads, length] or null
-  float* logits = nullptr;       // [heads, keys, stride]; in: scaled content logits (or undefined, replaces_content)
+  const float* gates = nullptr;  // per-token inputs [heads, keys of the call], from head `head` on, or null
+  // [heads, keys, stride]; in: scaled content logits with slices and bands (undefined when replaces_content(); those are
+  // then added afterwards). Backward gets here what Forward got.
+  float* logits = nullptr;
   int64_t stride = 0;
   float* state = nullptr;  // [heads, queries, state_size()], zero before a row's first tile
 };
