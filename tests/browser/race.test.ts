@@ -28,7 +28,7 @@ describe("a race", () => {
   });
 
   it("is paused, stepped, left by a reload, and goes on to the end", async () => {
-    const { page, context, troubles } = await visit(site, { hash: tinyRace(1500) });
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(4000) });
     await button(page, "Run it here").click();
     await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
     await button(page, "Pause").click();
@@ -46,7 +46,7 @@ describe("a race", () => {
     await button(page, "Pause").click();
     await page.waitForTimeout(1000);
     const kept = await stepsShown(page);
-    await page.goto(site.url);
+    await page.reload();
     await page.getByText("Your last run was not finished.").waitFor();
     await button(page, "Continue").waitFor();
     expect(await stepsShown(page)).toEqual(kept);

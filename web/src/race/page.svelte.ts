@@ -94,7 +94,9 @@ export class RacePage {
     await this.#showRecording();
     this.kept = await keptRaces();
     const last = this.kept[0];
-    if (last && !last.finished && query === "") await this.openKept(last.id);
+    // A reload keeps the address; the address of something else is a wish to see that.
+    const own = last && stable(overridesOf(last.experiment)) === stable(link.overrides);
+    if (last && !last.finished && (query === "" || own)) await this.openKept(last.id);
   }
 
   async #showRecording(): Promise<void> {
