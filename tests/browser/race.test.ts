@@ -28,7 +28,7 @@ describe("a race", () => {
   });
 
   it("is paused, stepped, left by a reload, and goes on to the end", async () => {
-    const { page, context, troubles } = await visit(site, { hash: tinyRace(4000) });
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(12_000) });
     await button(page, "Run it here").click();
     await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
     await button(page, "Pause").click();
