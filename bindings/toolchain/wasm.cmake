@@ -15,12 +15,12 @@ function(poslab_add_module target core file_name)
   set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
   target_link_libraries(${target} PRIVATE ${core} poslab_flags)
   # With RTTI, unlike the core: Embind takes the names of its declarations from it, and its variant without is larger.
-  target_compile_options(${target} PRIVATE -fno-exceptions)
+  target_compile_options(${target} PRIVATE -fno-exceptions -Oz)
   target_link_options(
     ${target}
     PRIVATE
-      # Full optimisation, also of the module as a whole by Binaryen; minifies the glue.
-      -O3
+      # Binaryen makes the module as a whole small, and the glue is minified; loops keep what the compiler made of them.
+      -Oz
       -lembind
       # No exception support at all: 14 kB instead of 95 kB for a minimal module.
       -fno-exceptions
@@ -37,6 +37,8 @@ function(poslab_add_module target core file_name)
       -sMAXIMUM_MEMORY=4GB
       # Memory that cannot be had is a null pointer that the core reports, not the end of the module.
       -sABORTING_MALLOC=0
+      # A few large blocks are all that the core asks for: the small allocator serves them as well.
+      -sMALLOC=emmalloc
       # Kernels keep their tiles on the stack.
       -sSTACK_SIZE=1MB
       # The core opens no files.
@@ -45,9 +47,8 @@ function(poslab_add_module target core file_name)
       -sTEXTDECODER=2
       # What the package may set before the start; the rest of the start-up options is left out of the glue.
       -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,locateFile,print,printErr
-      # How the package copies arrays in and out, and finds room for them.
-      -sEXPORTED_RUNTIME_METHODS=HEAPU8,HEAP32,HEAPF32,HEAPF64
-      -sEXPORTED_FUNCTIONS=_malloc,_free
+      # Arrays are copied in and out by the calls themselves; the size of the memory is for those who watch it.
+      -sEXPORTED_RUNTIME_METHODS=HEAPU8
   )
 endfunction()
 

@@ -2,11 +2,11 @@
 // Causal attention under ALiBi, computed through the public headers and compared with the value worked by hand; and one
 // wrong scheme object, whose message is printed.
 
-#include <cmath>
-#include <cstdio>
 #include <poslab/attention/attention.h>
 #include <poslab/base/status_message.h>
 #include <poslab/position/registry.h>
+#include <cmath>
+#include <cstdio>
 
 int main() {
   constexpr int64_t kHeads = 1, kLength = 2, kWidth = 2;
@@ -19,7 +19,8 @@ int main() {
   bind.dimensions = {.heads = kHeads, .head_dim = kWidth, .value_dim = kWidth};
   bind.query_positions = bind.key_positions = positions;
   bind.running_length = kLength;
-  if (auto status = (*scheme)->Bind(bind, &hooks); !status.ok()) return std::printf("%s\n", poslab::Message(status).c_str()), 1;
+  if (auto status = (*scheme)->Bind(bind, &hooks); !status.ok())
+    return std::printf("%s\n", poslab::Message(status).c_str()), 1;
 
   // Queries of zeros: the weights come from the bias alone.
   const float query[kLength * kWidth] = {0, 0, 0, 0};
