@@ -13,10 +13,10 @@ struct MatMulArguments {
   const float* a = nullptr;
   int64_t a_row_stride = 0, a_column_stride = 1;  // entry (m, k) is a[m * a_row_stride + k * a_column_stride]
   const float* b = nullptr;
-  int64_t b_row_stride = 0;                        // entry (k, n) is b[k * b_row_stride + n]
+  int64_t b_row_stride = 0;  // entry (k, n) is b[k * b_row_stride + n]
   float* c = nullptr;
   int64_t c_row_stride = 0;
-  bool accumulate = false;                         // C += instead of C =
+  bool accumulate = false;  // C += instead of C =
 };
 
 void MatMul(const MatMulArguments& arguments);

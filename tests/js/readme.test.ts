@@ -41,7 +41,10 @@ describe("the README", () => {
       expect(program).toBe("poslab");
       const command = join(projectRoot, "dist/cli/main.js");
       execFileSync(process.execPath, [command, ...words], { cwd: folder, encoding: "utf8", stdio: "pipe" });
-      const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as { runs: unknown[]; verdict: string };
+      const result = JSON.parse(readFileSync(join(folder, "result.json"), "utf8")) as {
+        runs: unknown[];
+        verdict: string;
+      };
       expect(result.runs).toHaveLength(2);
       expect(result.verdict).not.toBe("");
       expect(readFileSync(join(folder, "result.svg"), "utf8")).toMatch(/^<svg[^]*<\/svg>\s*$/);
