@@ -37,8 +37,6 @@ function(poslab_add_module target core file_name)
       -sMAXIMUM_MEMORY=4GB
       # Memory that cannot be had is a null pointer that the core reports, not the end of the module.
       -sABORTING_MALLOC=0
-      # A few large blocks are all that the core asks for: the small allocator serves them as well.
-      -sMALLOC=emmalloc
       # Kernels keep their tiles on the stack.
       -sSTACK_SIZE=1MB
       # The core opens no files.
