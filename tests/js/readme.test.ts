@@ -51,7 +51,7 @@ describe("the README", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  });
+  }, 300_000);
 
   it("links to files that are there", () => {
     const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1]!);
