@@ -73,6 +73,7 @@ await main(async (options) => {
     const result = `${row.failed > 0 ? "FAILED  " : ""}${counts(row)}`;
     say(`${row.name.padEnd(15)}${result.padEnd(40)}${duration(row.milliseconds)}`);
   }
+  for (const row of rows) for (const failure of row.failures ?? []) say(`\nfailed in ${row.name}: ${failure}`);
   say(`${"total".padEnd(15)}${"".padEnd(40)}${duration(performance.now() - started)}`);
   say(counts(total));
   if (total.failed > 0) process.exitCode = 1;

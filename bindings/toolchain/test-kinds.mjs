@@ -4,7 +4,7 @@
 // tests is one test.
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { buildPreset, wasmEnvironment } from "./build.mjs";
 import { Stop, run } from "./commands.mjs";
@@ -91,7 +91,22 @@ async function vitest(project) {
     passed: counts.numPassedTests,
     failed: ended ? failed : Math.max(failed, 1),
     skipped: counts.numPendingTests + counts.numTodoTests,
+    failures: vitestFailures(counts.testResults),
   };
+}
+
+/** A line or more for each test, or file, that failed: its name and the start of what it said. */
+function vitestFailures(files) {
+  return files.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(projectRoot, name);
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    if (failed.length === 0) return status === "failed" ? [`${file}: ${beginning(message)}`] : [];
+    return failed.map((test) => `${file}: ${test.fullName}\n${beginning(test.failureMessages.join("\n"))}`);
+  });
+}
+
+function beginning(text) {
+  return stripVTControlCharacters(text).split("\n").slice(0, 12).join("\n");
 }
 
 async function consumer() {
