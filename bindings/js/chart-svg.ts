@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A line chart as an SVG string: curves with bands over a logarithmic x axis, reference lines and a legend. It knows nothing
+// A line chart as an SVG string: curves with bands over a logarithmic or linear x axis, reference lines and a legend. It knows nothing
 // of encodings or experiments (see extrapolation-chart.ts) and needs no document, so the command line and the page share it.
 
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
@@ -17,7 +17,7 @@ export interface ChartCurve {
   color: string;
   /** SVG stroke-dasharray, "" for solid */ dash: string;
   /** default 2 */ width?: number;
-  marker: "circle" | "square" | "triangle" | "diamond";
+  marker: "circle" | "square" | "triangle" | "diamond" | "none";
   points: ChartPoint[];
   /** after the label in the legend: why there is nothing to see, or where it ends */ note?: string;
 }
@@ -26,6 +26,7 @@ export interface Chart {
   subtitle?: string;
   xLabel: string;
   yLabel: string;
+  /** default "log", to base 2 */ xScale?: "log" | "linear";
   curves: ChartCurve[];
   verticalLine?: { x: number; label: string };
   horizontalLines?: { y: number; label: string }[];
@@ -78,7 +79,7 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
   const xs = points
     .map((point) => point.x)
     .concat(chart.verticalLine ? [chart.verticalLine.x] : [])
-    .filter((x) => x > 0);
+    .filter((x) => x > 0 || chart.xScale === "linear");
   const ys = points.flatMap((point) =>
     point.y === null ? [] : [point.y, point.low ?? point.y, point.high ?? point.y],
   );
@@ -90,14 +91,13 @@ function makeFrame(chart: Chart, width: number, height: number, theme: SvgTheme)
     if (y > yMax && y <= yMax + reach) yMax = y;
     if (y < yMin && y >= yMin - reach) yMin = y;
   }
-  if (xMin === xMax) [xMin, xMax] = [xMin / 2, xMax * 2];
+  if (xMin === xMax) [xMin, xMax] = chart.xScale === "linear" ? [xMin - 1, xMax + 1] : [xMin / 2, xMax * 2];
   if (yMin === yMax) [yMin, yMax] = [yMin - 0.5, yMax + 0.5];
   const frame = { left: 64, right: width - kLegendWidth - 16, top: 66, bottom: height - 52, theme };
   const pad = 0.04 * (yMax - yMin);
   return {
     ...frame,
-    x: scaleLog()
-      .base(2)
+    x: (chart.xScale === "linear" ? scaleLinear() : scaleLog().base(2))
       .domain([xMin, xMax])
       .range([frame.left + 12, frame.right - 12]),
     y: chart.rangeY
@@ -134,6 +134,7 @@ function axes(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): s
 
 /** The x values that were measured, as far as their labels have room; the ends, the vertical line and its doublings go first. */
 function xTicks(chart: Chart, x: ScaleContinuousNumeric<number, number>): number[] {
+  if (chart.xScale === "linear") return x.ticks(8);
   const all = [...new Set(chart.curves.flatMap((curve) => curve.points.map((point) => point.x)))].sort((a, b) => a - b);
   const unit = chart.verticalLine?.x ?? all[0] ?? 1;
   const doublings = all.filter((value) => Number.isInteger(Math.log2(value / unit)));
@@ -205,6 +206,8 @@ function stroke(curve: ChartCurve, element: string): string {
 function marker(curve: ChartCurve, x: number, y: number): string {
   const [cx, cy] = [coordinate(x), coordinate(y)];
   switch (curve.marker) {
+    case "none":
+      return "";
     case "circle":
       return `<circle cx="${cx}" cy="${cy}" r="3" fill="${curve.color}"/>`;
     case "square":

@@ -19,6 +19,10 @@ export interface HeatMap {
   rowLabel: string;
   columnLabel: string;
   panels: HeatMapPanel[];
+  /** values of the first and the last colour, for pictures to be compared; default: what the panels need */ range?: readonly [
+    number,
+    number,
+  ];
   theme?: SvgTheme;
 }
 
@@ -40,7 +44,7 @@ interface Scale {
 export function heatMapSvg(map: HeatMap): string {
   const theme = map.theme ?? lightTheme;
   const panels = map.panels.slice(0, kMostPanels).map((panel, _, shown) => thin(panel, kMostCells / shown.length));
-  const scale = colorScale(panels);
+  const scale = colorScale(panels, map.range);
   const widest = Math.max(1, ...panels.map((panel) => panel.columns));
   const tallest = Math.max(1, ...panels.map((panel) => panel.rows));
   const across = Math.min(panels.length || 1, panels.length > 4 ? 4 : panels.length > 1 ? 2 : 1);
@@ -107,7 +111,15 @@ function thin(panel: HeatMapPanel, most: number): HeatMapPanel & { every: number
   return { title: panel.title, rows, columns, data, every };
 }
 
-function colorScale(panels: readonly HeatMapPanel[]): Scale {
+function colorScale(panels: readonly HeatMapPanel[], range?: readonly [number, number]): Scale {
+  let [low, high] = range ?? rangeOf(panels);
+  const diverging = low < 0 && high > 0;
+  if (diverging) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
+  const map = diverging ? (t: number) => interpolateRdBu(1 - t) : interpolateViridis;
+  return { low, high, diverging, color: (step) => toHex(map(step / (kColors - 1))) };
+}
+
+function rangeOf(panels: readonly HeatMapPanel[]): [number, number] {
   let low = Infinity,
     high = -Infinity;
   for (const { data } of panels) {
@@ -118,11 +130,7 @@ function colorScale(panels: readonly HeatMapPanel[]): Scale {
       if (value > high) high = value;
     }
   }
-  if (low > high) [low, high] = [0, 0];
-  const diverging = low < 0 && high > 0;
-  if (diverging) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
-  const map = diverging ? (t: number) => interpolateRdBu(1 - t) : interpolateViridis;
-  return { low, high, diverging, color: (step) => toHex(map(step / (kColors - 1))) };
+  return low > high ? [0, 0] : [low, high];
 }
 
 function toHex(color: string): string {
@@ -179,7 +187,7 @@ function drawPanel(
 /** The step of the colour scale, -1 for what is hidden (-Infinity) or no number. */
 function stepOf(value: number, scale: Scale, span: number): number {
   if (!Number.isFinite(value)) return -1;
-  return span === 0 ? 0 : Math.round(((value - scale.low) / span) * (kColors - 1));
+  return span === 0 ? 0 : Math.round(Math.min(1, Math.max(0, (value - scale.low) / span)) * (kColors - 1));
 }
 
 function colorBar(scale: Scale, left: number, top: number, theme: SvgTheme): string[] {

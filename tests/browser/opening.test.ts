@@ -79,7 +79,7 @@ describe("the page as it opens", () => {
   it("has no link that leads nowhere", async () => {
     const { page, context } = await visit(site);
     const links = await page.locator("a[href]").evaluateAll((list) => list.map((link) => link.getAttribute("href")));
-    expect([...new Set(links)]).toEqual(["#/race"]);
+    expect([...new Set(links)]).toEqual(["#/race", "#/encodings", "#/attention"]);
     await context.close();
   });
 

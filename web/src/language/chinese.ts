@@ -10,6 +10,9 @@ export const chinese: Dictionary = {
     skip: "跳到正文",
     pages: "页面",
     race: "外推赛",
+    encodings: "位置编码",
+    attention: "注意力",
+    notLoaded: "页面未能载入，请检查网络后刷新。",
     language: "语言",
     otherLanguage: "English",
     theme: "配色",
@@ -257,6 +260,12 @@ export const chinese: Dictionary = {
     notDefined: "无定义",
     row: "行",
   },
+  matrix: {
+    cell: (row, column, value) => `${row}，${column}：${value}`,
+    axes: (rows, columns) => `纵向：${rows}；横向：${columns}。`,
+    hint: "方向键移动，Home、End 跳到两端，Page Up、Page Down 移动更远。",
+    hidden: "被遮盖",
+  },
   writes: {
     heading: "它写出什么",
     lead: (length) => `每个模型从同一个开头续写。超过 ${length} 个符号之后，模型从未训练过。`,
@@ -304,6 +313,9 @@ export const chinese: Dictionary = {
     which: { length: "随长度", position: "各位置", training: "训练" },
     weightsOf: "权重来自",
     failed: (message) => `无法保存：${message}`,
+    of: (title) => `保存：${title}`,
+    copyCode: "复制 JavaScript 代码",
+    copiedCode: "已复制",
     noTraining: "没有训练曲线可保存。",
   },
   kept: {

@@ -10,6 +10,9 @@ export const english = {
     skip: "Skip to the content",
     pages: "Pages",
     race: "Race",
+    encodings: "Encodings",
+    attention: "Attention",
+    notLoaded: "This page could not be loaded. Check the connection and reload.",
     language: "Language",
     otherLanguage: "中文",
     theme: "Theme",
@@ -264,6 +267,12 @@ export const english = {
     notDefined: "not defined",
     row: "row",
   },
+  matrix: {
+    cell: (row: string, column: string, value: string) => `${row}, ${column}: ${value}`,
+    axes: (rows: string, columns: string) => `Down: ${rows}. Across: ${columns}.`,
+    hint: "Arrow keys move, Home and End jump, Page Up and Page Down move further.",
+    hidden: "hidden",
+  },
   writes: {
     heading: "What it writes",
     lead: (length: string) => `Each model continues the same beginning. Past ${length} symbols it was never trained.`,
@@ -311,6 +320,9 @@ export const english = {
     which: { length: "by length", position: "by position", training: "training" },
     weightsOf: "Weights of",
     failed: (message: string) => `Could not be saved: ${message}`,
+    of: (title: string) => `Save: ${title}`,
+    copyCode: "Copy as JavaScript",
+    copiedCode: "Copied",
     noTraining: "There is no training curve to save.",
   },
   kept: {

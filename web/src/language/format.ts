@@ -26,6 +26,23 @@ export function formatFixed(language: Language, value: number, digits: number): 
 export const formatSetting = (language: Language, value: number): string =>
   numberFormat(language, { maximumSignificantDigits: 6, useGrouping: false }).format(value);
 
+const kSmallestPlain = 1e-4;
+
+/** A computed number: significant digits, powers of ten where plain digits would be zeros ("1.5 × 10⁻⁷"). */
+export function formatSignificant(language: Language, value: number, digits = 4): string {
+  if (!Number.isFinite(value)) return value === Infinity ? "∞" : value === -Infinity ? "−∞" : "–";
+  const size = Math.abs(value);
+  if (size === 0 || (size >= kSmallestPlain && size < 1e9)) {
+    const text = numberFormat(language, { maximumSignificantDigits: digits }).format(value === 0 ? 0 : value);
+    return text.replace("-", "−");
+  }
+  const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 2)).split("e") as [string, string];
+  return `${mantissa.replace("-", "−")} × 10${superscript(Number(exponent))}`;
+}
+
+const superscript = (value: number) =>
+  String(value).replace(/[-0-9]/g, (sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)]!));
+
 export function formatDate(language: Language, date: Date): string {
   return new Intl.DateTimeFormat(locales[language], { dateStyle: "long" }).format(date);
 }

@@ -12,6 +12,7 @@ import {
   formatFixed,
   formatMoment,
   formatSetting,
+  formatSignificant,
   type Language,
 } from "./format.js";
 
@@ -36,9 +37,12 @@ class ChosenLanguage {
     this.code = code;
     remember("language", code);
   }
+  /** The words that a page brings along for itself. */
+  of = <Words>(pair: Record<Language, Words>): Words => pair[this.code];
   count = (value: number) => formatCount(this.code, value);
   fixed = (value: number, digits = 2) => formatFixed(this.code, value, digits);
   setting = (value: number) => formatSetting(this.code, value);
+  significant = (value: number, digits = 4) => formatSignificant(this.code, value, digits);
   date = (value: Date) => formatDate(this.code, value);
   moment = (value: Date) => formatMoment(this.code, value);
   duration = (seconds: number) => formatDuration(this.code, this.words, seconds);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
+import { pageWords as attentionWords } from "../attention/words.js";
+import { pageWords as encodingsWords } from "../encodings/words.js";
 import { chinese } from "./chinese.js";
 import { english } from "./english.js";
-import { formatDuration, formatFixed, formatSetting } from "./format.js";
+import { formatDuration, formatFixed, formatSetting, formatSignificant } from "./format.js";
 
 type Leaf = [path: string, value: unknown];
 
@@ -19,28 +21,34 @@ function textOf(value: unknown): string {
 
 /** Entries that read the same in both languages, or hold no Chinese character for a reason. */
 const sameInBoth =
-  /^(schemes\.(transformer-xl|alibi|kerple|xpos)\.name|save\.(png|svg|csv|json)|shell\.otherLanguage|race\.verdict\.(join|space|turn|end)|atTest\.(curve|short\.ntk|short\.yarn)|kept\.label|numbers\.caption)$/;
+  /^(schemes\.(transformer-xl|alibi|kerple|xpos)\.name|save\.(png|svg|csv|json)|shell\.otherLanguage|race\.verdict\.(join|space|turn|end)|atTest\.(curve|short\.ntk|short\.yarn)|kept\.label|numbers\.caption|matrix\.cell)$/;
 
-describe("the dictionaries", () => {
-  const other = new Map(leaves(chinese));
+const dictionaries: Record<string, { en: object; zh: object }> = {
+  site: { en: english, zh: chinese },
+  encodings: encodingsWords,
+  attention: attentionWords,
+};
+
+describe.each(Object.entries(dictionaries))("the dictionaries of %s", (_, { en, zh }) => {
+  const other = new Map(leaves(zh));
 
   it("have the same entries of the same kind in both languages", () => {
     expect([...other.keys()].sort()).toEqual(
-      leaves(english)
+      leaves(en)
         .map(([path]) => path)
         .sort(),
     );
-    for (const [path, value] of leaves(english)) expect(typeof other.get(path), path).toBe(typeof value);
+    for (const [path, value] of leaves(en)) expect(typeof other.get(path), path).toBe(typeof value);
   });
 
   it("leave no entry empty", () => {
-    for (const [path, value] of [...leaves(english), ...other]) {
+    for (const [path, value] of [...leaves(en), ...other]) {
       if (path !== "race.verdict.space") expect(textOf(value).trim(), path).not.toBe("");
     }
   });
 
   it("say every given value in both languages, or in neither", () => {
-    for (const [path, value] of leaves(english)) {
+    for (const [path, value] of leaves(en)) {
       const said = (text: string) => [...new Set(text.match(/⟦\d⟧|\{name\}/g))].sort();
       if (path === "race.seeds" || path === "race.recordedBy") continue; // a count of one is written out in English
       expect(said(textOf(other.get(path))), path).toEqual(said(textOf(value)));
@@ -51,7 +59,7 @@ describe("the dictionaries", () => {
     for (const [path, value] of other) {
       if (!sameInBoth.test(path)) expect(textOf(value), path).toMatch(/\p{Script=Han}/u);
     }
-    for (const [path, value] of leaves(english)) {
+    for (const [path, value] of leaves(en)) {
       if (path !== "shell.otherLanguage") expect(textOf(value), path).not.toMatch(/\p{Script=Han}/u);
     }
   });
@@ -62,6 +70,10 @@ describe("numbers", () => {
     expect(formatFixed("en", 1.005, 2)).toBe("1.01");
     expect(formatFixed("zh", 1024.5, 1)).toBe("1,024.5");
     expect(formatSetting("en", 0.000123)).toBe("0.000123");
+    expect(formatSignificant("en", -0.123456)).toBe("−0.1235");
+    expect(formatSignificant("zh", 1.4912e-7)).toBe("1.49 × 10⁻⁷");
+    expect(formatSignificant("en", -Infinity)).toBe("−∞");
+    expect(formatSignificant("en", -0)).toBe("0");
   });
 
   it("give durations in the one unit that suits them", () => {

@@ -3,7 +3,8 @@ import { csvParse } from "d3-dsv";
 import { describe, expect, it } from "vitest";
 import { lengthChart } from "../shown.js";
 import { contextOf, entry, run, shown } from "../testing.js";
-import { chartDrawing, fileName, resultCsv, resultJson } from "./files.js";
+import { fileName, resultCsv, resultJson } from "./files.js";
+import { chartDrawing } from "../../engine/pictures.js";
 
 const of = shown(
   {

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What can be saved, as text: CSV with a header comment, the result as JSON, the pictures as SVG. File names carry the task,
+// What can be saved, as text: CSV with a header comment and the result as JSON. File names carry the task,
 // the trained length and the seeds.
 
-import {
-  chartSvg,
-  computeVerdict,
-  darkTheme,
-  lightTheme,
-  verdictSentence,
-  type Chart,
-  type ExperimentResult,
-} from "../../engine/poslab.js";
-import type { LineChartData } from "../../chart/data.js";
-import type { Theme } from "../../schemes/looks.js";
+import { computeVerdict, verdictSentence, type ExperimentResult } from "../../engine/poslab.js";
+import { csvText } from "../../save/csv.js";
 import type { Shown } from "../shown.js";
 
 export function fileName(shown: Shown, what: string, extension: string): string {
@@ -22,14 +13,12 @@ export function fileName(shown: Shown, what: string, extension: string): string 
   return ["poslab", name, `L${training.length}`, what, seed].join("-").replace(/[^\w.-]+/g, "_") + `.${extension}`;
 }
 
-const quote = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
 /** One line an encoding and length, from every run on its own; numbers are not rounded. */
 export function resultCsv(shown: Shown, names: readonly string[], link: string): string {
   const { build, experiment } = shown;
   const header = [
-    `# PosLab ${build.version} (${build.variant}), seeds ${experiment.seeds.join(" ")}, ${new Date(shown.date).toISOString()}`,
-    `# ${link}`,
+    `PosLab ${build.version} (${build.variant}), seeds ${experiment.seeds.join(" ")}, ${new Date(shown.date).toISOString()}`,
+    link,
   ];
   const columns = [
     "encoding",
@@ -50,26 +39,22 @@ export function resultCsv(shown: Shown, names: readonly string[], link: string):
       ...run.atTest.map((at) => ({ change: JSON.stringify(experiment.atTest[at.entry] ?? {}), byLength: at.byLength })),
     ];
     return lists.flatMap(({ change, byLength }) =>
-      byLength.map((entry) =>
-        [
-          names[run.encoding] ?? "",
-          change,
-          run.seed,
-          entry.length,
-          entry.loss,
-          entry.lossError,
-          entry.lossAtEnd,
-          entry.lossAtEndError,
-          entry.accuracy,
-          entry.accuracyAtEnd,
-          entry.reason,
-        ]
-          .map((value) => (value === null || value === undefined ? "" : quote(String(value))))
-          .join(","),
-      ),
+      byLength.map((entry) => [
+        names[run.encoding] ?? "",
+        change,
+        run.seed,
+        entry.length,
+        entry.loss,
+        entry.lossError,
+        entry.lossAtEnd,
+        entry.lossAtEndError,
+        entry.accuracy,
+        entry.accuracyAtEnd,
+        entry.reason,
+      ]),
     );
   });
-  return [...header, columns.join(","), ...lines, ""].join("\n");
+  return csvText(header, [columns, ...lines]);
 }
 
 export function resultJson(shown: Shown): string {
@@ -82,27 +67,4 @@ export function resultJson(shown: Shown): string {
     verdict: verdictSentence(computeVerdict(experiment, runs)),
   };
   return `${JSON.stringify(result, null, 1)}\n`;
-}
-
-export function chartDrawing(chart: LineChartData, subtitle: string, theme: Theme): string {
-  const drawing: Chart = {
-    title: chart.title,
-    subtitle,
-    xLabel: chart.xLabel,
-    yLabel: chart.yLabel,
-    formatY: chart.formatY,
-    curves: chart.curves.map((curve) => ({
-      label: curve.label,
-      color: curve.colour,
-      dash: curve.dash.join(" "),
-      width: curve.atTest ? 1.5 : 2.25,
-      marker: curve.atTest ? "triangle" : "circle",
-      points: [...curve.points],
-    })),
-    ...(chart.vertical ? { verticalLine: chart.vertical } : {}),
-    horizontalLines: [...chart.horizontals],
-    ...(chart.includeY ? { rangeY: [Math.min(...chart.includeY), Math.max(...chart.includeY)] } : {}),
-    theme: theme === "dark" ? darkTheme : lightTheme,
-  };
-  return chartSvg(drawing);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Pictures of the page as SVG documents, drawn by the package: what is saved looks like what the command saves.
+
+import { heatMapSvg } from "../../../bindings/js/heat-map-svg.js";
+import type { LineChartData } from "../chart/data.js";
+import type { ColourRange } from "../matrix/colours.js";
+import type { MatrixData } from "../matrix/matrix.js";
+import type { Theme } from "../schemes/looks.js";
+import { chartSvg, darkTheme, lightTheme } from "./poslab.js";
+
+const themes = { light: lightTheme, dark: darkTheme };
+
+export interface MatrixDrawing {
+  title: string;
+  subtitle: string;
+  matrix: MatrixData;
+  range: ColourRange;
+  theme: Theme;
+}
+
+export function heatMapDrawing({ title, subtitle, matrix, range, theme }: MatrixDrawing): string {
+  const { rows, columns, data, rowLabel, columnLabel } = matrix;
+  return heatMapSvg({
+    title,
+    subtitle,
+    rowLabel,
+    columnLabel,
+    panels: [{ title: "", rows, columns, data }],
+    range: [range.low, range.high],
+    theme: themes[theme],
+  });
+}
+
+export function chartDrawing(chart: LineChartData, subtitle: string, theme: Theme): string {
+  return chartSvg({
+    title: chart.title,
+    subtitle,
+    xLabel: chart.xLabel,
+    yLabel: chart.yLabel,
+    xScale: chart.xScale,
+    formatY: chart.formatY,
+    curves: chart.curves.map((curve) => ({
+      label: curve.label,
+      color: curve.colour,
+      dash: curve.dash.join(" "),
+      width: curve.atTest ? 1.5 : 2.25,
+      marker: chart.dots ? (curve.atTest ? "triangle" : "circle") : "none",
+      points: [...curve.points],
+    })),
+    ...(chart.vertical ? { verticalLine: chart.vertical } : {}),
+    horizontalLines: [...chart.horizontals],
+    ...(chart.includeY ? { rangeY: [Math.min(...chart.includeY), Math.max(...chart.includeY)] } : {}),
+    theme: themes[theme],
+  });
+}
