@@ -29,3 +29,4 @@ export { computeVerdict, verdictSentence } from "./verdict.js";
 export { readSafetensors, type TensorToWrite, writeSafetensors } from "./safetensors.js";
 export type * from "./types.js";
 export type * from "./run-types.js";
+export type * from "./config/types.js";

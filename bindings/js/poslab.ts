@@ -3,6 +3,7 @@
 // experiments. Results are copies that are the caller's own; every wrong input is a PosLabError and leaves the module
 // usable.
 
+import type { ConfigExplanation, ExplainOptions } from "./config/types.js";
 import { unwrap, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
 import { runInThread } from "./experiment-run.js";
@@ -174,6 +175,19 @@ export class PosLab {
       value: tensorOf(result.value),
       position: Object.fromEntries(result.position.map((tensor) => [tensor.name, tensorOf(tensor)])),
     };
+  }
+
+  /**
+   * What a model's config says about positions: its scheme objects with their frequencies, the key that each value came
+   * from, and cautions. Takes a config.json (text or parsed), GGUF metadata, or a file's bytes. The reader ("poslab/config",
+   * `explainConfig`) is loaded when this is called, so that programs that never call it do not carry it.
+   * @param options.layer one layer only, by index or kind
+   * @param options.length the running length that dynamic and longrope scalings look at; default 0
+   */
+  async fromConfig(config: unknown, options: Omit<ExplainOptions, "lab"> = {}): Promise<ConfigExplanation> {
+    const { explainConfig, readConfigFile } = await import("./config.js");
+    const isFile = config instanceof Uint8Array || config instanceof Blob;
+    return explainConfig(isFile ? await readConfigFile(config) : config, { ...options, lab: this });
   }
 
   // ---------------------------------------------------------------------------------------------- the lab

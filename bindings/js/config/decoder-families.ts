@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Families of causal language models, one row each. Defaults and rules are those of the model classes of transformers
+// 5.24 (configuration_*.py and modeling_*.py read for each), or of the model's own code where transformers has none.
+
+import type { Family, LayerKind } from "./family.js";
+
+const kSlidingOrFull: Readonly<Record<string, LayerKind>> = {
+  sliding_attention: { window: "sliding" },
+  full_attention: {},
+  chunked_attention: { window: "chunk" },
+};
+const kWindowFromLayer = { pattern: { windowFrom: "max_window_layers" }, windowGate: "use_sliding_window" } as const;
+/** Local layers with a plain rotation of their own, every sixth layer global. */
+const kGemmaKinds: Readonly<Record<string, LayerKind>> = {
+  full_attention: {},
+  sliding_attention: {
+    window: "sliding",
+    rope: { theta: ["rope_local_base_freq"], defaultTheta: 10000, unscaled: true },
+  },
+};
+const kGemmaPattern = (otherwise: number) =>
+  ({
+    every: ["sliding_window_pattern", "_sliding_window_pattern"],
+    otherwise,
+    special: "full_attention",
+    rest: "sliding_attention",
+  }) as const;
+
+export const decoderFamilies: readonly Family[] = [
+  // ---------------------------------------------------------------------------------------- one rotation everywhere
+  { names: ["llama"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
+  // run.c: adjacent lanes, and theta 10000 built in.
+  { names: ["llama2.c"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 10000 } },
+  { names: ["olmo", "olmo2", "olmoe"], scheme: "rope" },
+  { names: ["xverse", "orion", "internlm2", "internlm3", "yi", "deepseek", "aquila", "arcee"], scheme: "rope" },
+  { names: ["minicpm"], scheme: "rope" },
+  { names: ["dbrx"], scheme: "rope", defaults: { max_seq_len: 2048 } },
+  { names: ["gemma"], scheme: "rope", defaults: { head_dim: 256, max_position_embeddings: 8192 } },
+  { names: ["cohere"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
+  { names: ["ernie4_5", "ernie4_5_moe"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
+  { names: ["helium"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 100000 } },
+  { names: ["granite", "granitemoe", "granitemoeshared"], scheme: "rope", scale: { key: "attention_multiplier" } },
+  { names: ["granitemoehybrid"], when: { position_embedding_type: "nope" }, scheme: "none" },
+  { names: ["granitemoehybrid"], scheme: "rope", scale: { key: "attention_multiplier" } },
+  { names: ["bitnet"], scheme: "rope", defaults: { rope_theta: 500000 } },
+
+  // ---------------------------------------------------------------------------------------- a part of the head rotates
+  {
+    names: ["gpt_neox"],
+    scheme: "rope",
+    defaults: { rotary_pct: 0.25, max_position_embeddings: 2048 },
+  },
+  {
+    names: ["gptj", "codegen"],
+    scheme: "rope",
+    layout: "interleaved",
+    defaults: { rotary_dim: 64, n_positions: 2048 },
+  },
+  { names: ["phi"], scheme: "rope", defaults: { partial_rotary_factor: 0.5, max_position_embeddings: 2048 } },
+  { names: ["phi-msft", "mixformer-sequential"], scheme: "rope", defaults: { rotary_dim: 32 } },
+  { names: ["persimmon"], scheme: "rope", defaults: { partial_rotary_factor: 0.5, max_position_embeddings: 16384 } },
+  { names: ["fuyu"], scheme: "rope", defaults: { partial_rotary_factor: 0.5, rope_theta: 25000 } },
+  { names: ["stablelm", "stablelm_epoch"], scheme: "rope", defaults: { partial_rotary_factor: 0.25 } },
+  { names: ["nemotron"], scheme: "rope", defaults: { partial_rotary_factor: 0.5 } },
+  {
+    names: ["glm", "glm4"],
+    scheme: "rope",
+    layout: "interleaved",
+    defaults: { partial_rotary_factor: 0.5, head_dim: 128 },
+  },
+  { names: ["glm4_moe"], scheme: "rope", defaults: { partial_rotary_factor: 0.5, head_dim: 128 } },
+  {
+    names: ["chatglm"],
+    scheme: "rope",
+    layout: "interleaved",
+    thetaTimes: "rope_ratio",
+    defaults: { partial_rotary_factor: 0.5 },
+    cautions: [
+      [
+        "half-the-head",
+        "ChatGLM rotates the first half of each head (its code builds the table for kv_channels / 2); no key says so",
+      ],
+    ],
+  },
+
+  // ---------------------------------------------------------------------------------------- windows
+  { names: ["mistral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
+  { names: ["ministral", "ministral3"], scheme: "rope", window: true, kinds: kSlidingOrFull },
+  { names: ["mixtral"], scheme: "rope", window: true, defaults: { rope_theta: 1000000 } },
+  { names: ["starcoder2"], scheme: "rope", window: true },
+  {
+    names: ["phi3"],
+    scheme: "rope",
+    window: true,
+    ropeTypes: { su: "longrope", yarn: "longrope" },
+    defaults: { max_position_embeddings: 4096, original_max_position_embeddings: 4096 },
+  },
+  { names: ["phimoe"], scheme: "rope", window: true, defaults: { rope_theta: 1000000 } },
+  {
+    names: ["phi3small"],
+    scheme: "rope",
+    scale: { inverseHead: true },
+    cautions: [
+      [
+        "block-sparse",
+        "Phi-3-small alternates dense layers with block-sparse ones (blocksparse_*): those see less than the causal mask",
+      ],
+    ],
+  },
+  { names: ["qwen2", "qwen2_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
+  {
+    names: ["qwen3", "qwen3_moe"],
+    scheme: "rope",
+    kinds: kSlidingOrFull,
+    ...kWindowFromLayer,
+    defaults: { head_dim: 128 },
+  },
+  {
+    names: ["qwen2_vl", "qwen2_5_vl"],
+    scheme: "rope",
+    kinds: kSlidingOrFull,
+    ...kWindowFromLayer,
+    defaults: { rope_theta: 1000000 },
+  },
+  {
+    names: ["qwen3_vl", "qwen3_vl_text", "qwen3_vl_moe", "qwen3_vl_moe_text"],
+    scheme: "rope",
+    defaults: { rope_theta: 500000, head_dim: 128 },
+  },
+  {
+    names: ["qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"],
+    scheme: "rope",
+    defaults: { partial_rotary_factor: 0.25, head_dim: 256 },
+    kinds: { full_attention: {}, linear_attention: { none: true } },
+    pattern: { every: ["full_attention_interval"], otherwise: 4, special: "full_attention", rest: "linear_attention" },
+  },
+  {
+    names: ["qwen"],
+    scheme: "rope",
+    temperature: { type: "log-n", length: 2048, scale: 1, first: 1 },
+    temperatureKeys: { when: "use_logn_attn", length: "seq_length" },
+    cautions: [
+      [
+        "own-dynamic-scaling",
+        "Qwen 1 with use_dynamic_ntk past seq_length recomputes theta by a rule of its own (steps of powers of two); the frequencies here are those up to seq_length",
+      ],
+    ],
+  },
+  {
+    names: ["gpt_oss"],
+    scheme: "rope",
+    kinds: kSlidingOrFull,
+    pattern: { every: [], otherwise: 2, special: "full_attention", rest: "sliding_attention" },
+    defaults: {
+      rope_theta: 150000,
+      head_dim: 64,
+      sliding_window: 128,
+      max_position_embeddings: 131072,
+      rope_parameters: {
+        rope_type: "yarn",
+        factor: 32,
+        beta_fast: 32,
+        beta_slow: 1,
+        truncate: false,
+        original_max_position_embeddings: 4096,
+      },
+    },
+    cautions: [["sinks", "each head has a learned sink: one more logit in the softmax"]],
+  },
+
+  // ---------------------------------------------------------------------------------------- layers of several kinds
+  {
+    names: ["gemma2"],
+    scheme: "rope",
+    kinds: kSlidingOrFull,
+    pattern: { every: [], otherwise: 2, special: "full_attention", rest: "sliding_attention" },
+    scale: { inverseSqrt: "query_pre_attn_scalar" },
+    defaults: {
+      head_dim: 256,
+      sliding_window: 4096,
+      query_pre_attn_scalar: 256,
+      max_position_embeddings: 8192,
+      attn_logit_softcapping: 50,
+    },
+  },
+  {
+    names: ["gemma3_text", "gemma3"],
+    scheme: "rope",
+    perKind: true,
+    kinds: kGemmaKinds,
+    pattern: kGemmaPattern(6),
+    scale: { inverseSqrt: "query_pre_attn_scalar" },
+    defaults: {
+      head_dim: 256,
+      num_attention_heads: 8,
+      num_hidden_layers: 26,
+      sliding_window: 4096,
+      query_pre_attn_scalar: 256,
+      max_position_embeddings: 131072,
+      rope_theta: 1000000,
+    },
+  },
+  {
+    names: ["gemma3n_text", "gemma3n"],
+    scheme: "rope",
+    perKind: true,
+    kinds: kGemmaKinds,
+    pattern: kGemmaPattern(5),
+    scale: { constant: 1 },
+    defaults: { head_dim: 256, sliding_window: 512, max_position_embeddings: 32768, rope_theta: 1000000 },
+  },
+  {
+    names: ["gemma4_text", "gemma4", "gemma4_unified_text"],
+    scheme: "rope",
+    perKind: true,
+    kinds: {
+      sliding_attention: { window: "sliding", rope: { defaultTheta: 10000 } },
+      full_attention: { headDim: "global_head_dim", rope: { defaultTheta: 1000000 } },
+    },
+    pattern: kGemmaPattern(6),
+    scale: { constant: 1 },
+    defaults: {
+      head_dim: 256,
+      global_head_dim: 512,
+      sliding_window: 512,
+      rope_parameters: {
+        sliding_attention: { rope_type: "default", rope_theta: 10000 },
+        full_attention: { rope_type: "proportional", partial_rotary_factor: 0.25, rope_theta: 1000000 },
+      },
+    },
+  },
+  {
+    names: ["olmo3"],
+    scheme: "rope",
+    perKind: true,
+    kinds: { full_attention: {}, sliding_attention: { window: "sliding", rope: { unscaled: true } } },
+    pattern: { every: [], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
+    defaults: { rope_theta: 500000, sliding_window: 4096 },
+  },
+  {
+    names: ["cohere2"],
+    scheme: "rope",
+    layout: "interleaved",
+    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
+    pattern: { every: ["sliding_window_pattern"], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
+    defaults: { sliding_window: 4096, rope_theta: 10000 },
+  },
+  {
+    names: ["exaone4"],
+    scheme: "rope",
+    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
+    pattern: { every: ["sliding_window_pattern"], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
+    defaults: { sliding_window: 4096 },
+  },
+  {
+    names: ["llama4_text", "llama4"],
+    scheme: "rope",
+    layout: "interleaved",
+    noRope: true,
+    temperature: { type: "floor-log", length: 8192, scale: 0.1, first: 1 },
+    temperatureKeys: { when: "attn_temperature_tuning", length: "floor_scale", scale: "attn_scale" },
+    kinds: kSlidingOrFull,
+    defaults: {
+      rope_theta: 500000,
+      head_dim: 128,
+      attention_chunk_size: 8192,
+      attn_temperature_tuning: true,
+      no_rope_layer_interval: 4,
+    },
+  },
+  {
+    names: ["smollm3"],
+    scheme: "rope",
+    noRope: true,
+    layoutKey: "rope_interleaved",
+    defaults: { rope_theta: 2000000, no_rope_layer_interval: 4, max_position_embeddings: 32768 },
+  },
+
+  // ---------------------------------------------------------------------------------------- latent attention
+  {
+    names: ["deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2"],
+    scheme: "rope",
+    layout: "interleaved",
+    scale: { latent: true },
+    defaults: { qk_rope_head_dim: 64, qk_nope_head_dim: 128 },
+  },
+  { names: ["minicpm3"], scheme: "rope", scale: { latent: true } },
+
+  // ---------------------------------------------------------------------------------------- linear biases
+  { names: ["bloom"], scheme: "alibi", ids: { policy: "mask", offset: 0 } },
+  {
+    names: ["falcon", "RefinedWeb", "RefinedWebModel"],
+    when: { alibi: true },
+    scheme: "alibi",
+    options: { slopesTimesScale: true },
+    ids: { policy: "mask", offset: 0 },
+  },
+  { names: ["falcon", "RefinedWeb", "RefinedWebModel"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
+  { names: ["mpt"], when: { "attn_config.alibi": true }, scheme: "alibi", scale: { key: "attn_config.softmax_scale" } },
+  { names: ["mpt"], when: { "attn_config.rope": true }, scheme: "rope" },
+  {
+    names: ["mpt"],
+    when: { attn_config: null },
+    scheme: "alibi",
+    cautions: [["alibi-by-default", "no attn_config: the class of MPT takes ALiBi"]],
+  },
+  { names: ["mpt"], scheme: "learned", defaults: { max_seq_len: 2048 } },
+  // The 7B model rotates and the 13B model has slopes; nothing but the sizes tells them apart.
+  {
+    names: ["baichuan"],
+    when: { num_hidden_layers: 40 },
+    scheme: "alibi",
+    cautions: [["told-by-size", "Baichuan with 40 layers (13B) has ALiBi, with 32 (7B) a rotation; no key says which"]],
+  },
+  {
+    names: ["baichuan"],
+    scheme: "rope",
+    cautions: [["told-by-size", "Baichuan with 40 layers (13B) has ALiBi, with 32 (7B) a rotation; no key says which"]],
+  },
+  { names: ["btlm", "jais"], scheme: "alibi", scale: { inverseHead: true } },
+
+  // ---------------------------------------------------------------------------------------- learned tables
+  {
+    names: ["gpt2", "gpt_bigcode", "openai-gpt"],
+    when: { scale_attn_weights: false },
+    scheme: "learned",
+    scale: { constant: 1 },
+    ids: { policy: "mask", offset: 0 },
+  },
+  {
+    names: ["gpt2", "gpt_bigcode", "openai-gpt"],
+    scheme: "learned",
+    defaults: { n_positions: 1024 },
+    ids: { policy: "mask", offset: 0 },
+  },
+  {
+    names: ["gpt_neo"],
+    scheme: "learned",
+    scale: { constant: 1 },
+    defaults: { max_position_embeddings: 2048, window_size: 256 },
+    windowKeys: ["window_size"],
+    kinds: { global: {}, local: { window: "sliding" } },
+    pattern: { every: [], otherwise: 2, special: "local", rest: "global" },
+  },
+  {
+    names: ["opt"],
+    scheme: "learned",
+    rowsBeyond: 2,
+    ids: { policy: "mask", offset: 2, paddingRow: 1 },
+    defaults: { max_position_embeddings: 2048 },
+  },
+];
