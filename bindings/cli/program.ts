@@ -45,6 +45,7 @@ Example:
     );
   addExtrapolate(program, run);
   addCheck(program, run);
+  addExplain(program, run);
   addTable(program, run);
   addBias(program, run);
   addRotate(program, run);
@@ -159,6 +160,31 @@ Exit status:
   2    a file is not a case, or cannot be read`,
     )
     .action((paths: string[], options) => run(async () => (await import("./check.js")).check(paths, options)));
+}
+
+function addExplain(program: Command, run: Run): void {
+  program
+    .command("explain")
+    .argument("[file]", 'a config.json, a GGUF file or a llama2.c checkpoint ("-", or nothing, reads standard input)')
+    .description("what a model's config says about positions, with the key that each value came from, and cautions")
+    .option("--layer <layer>", "only this layer: its number, or its kind as in full_attention")
+    .addOption(
+      new Option("--length <n>", "running length, which dynamic and longrope scalings look at").argParser(
+        wholeNumber(0),
+      ),
+    )
+    .option("--json", "print JSON, and nothing else")
+    .addHelpText(
+      "after",
+      example(
+        "poslab explain config.json",
+        "poslab explain model.gguf --json",
+        "poslab explain --length 8192 < config.json",
+      ),
+    )
+    .action((file: string | undefined, options) =>
+      run(async () => (await import("./explain.js")).explain(file, options)),
+    );
 }
 
 const outputHelp = "write .json, .csv, .safetensors (a conformance case) or .svg (a heat map); may be repeated";
