@@ -40,6 +40,8 @@ export interface CaseDescription {
   scale?: number;
   model?: ModelShape & { vocabulary: number };
   training?: TrainingOptions;
+  /** of config: a config.json as an object */ config?: unknown;
+  /** of config: which kind of layer */ layerType?: string;
 }
 
 export interface Case {
@@ -70,7 +72,7 @@ export function readCase(bytes: Uint8Array): Case {
     if (!operations.includes(operation as Operation))
       throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
   }
-  if (op !== "config" && (typeof position !== "object" || position === null))
+  if (op !== "config" && call !== "config" && (typeof position !== "object" || position === null))
     throw notACase("it has no position object");
   return { description: description as CaseDescription, tensors };
 }

@@ -12,6 +12,7 @@ import {
   positionOf,
   startingWith,
 } from "./check-case.js";
+import { explainConfig } from "./config.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
 import { modelDefaults, trainingDefaults } from "./experiment-defaults.js";
 import type { PosLab } from "./poslab.js";
@@ -20,7 +21,7 @@ import type { AttentionOptions } from "./types.js";
 
 export type Results = Map<string, Got>;
 
-export const compute: Record<Exclude<Operation, "config" | "reject">, (item: Case, lab: PosLab) => Results> = {
+export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: PosLab) => Results> = {
   table: (item, lab) => {
     const { start = 0 } = item.description;
     return new Map([
@@ -84,6 +85,20 @@ export const compute: Record<Exclude<Operation, "config" | "reject">, (item: Cas
     ]);
   },
   training: train,
+  config: (item, lab) => {
+    const { config, layerType, length = 0 } = item.description;
+    const { layers } = explainConfig(config, { lab, length, ...(layerType === undefined ? {} : { layer: layerType }) });
+    const [{ inverseFrequencies, attentionFactor } = { inverseFrequencies: null, attentionFactor: null }] =
+      Object.values(layers);
+    if (!inverseFrequencies || attentionFactor === null)
+      throw new PosLabError("notDefined", "config: there is no rotation in this layer, and so no frequencies", {
+        argument: "config",
+      });
+    return new Map<string, Got>([
+      ["inverseFrequencies", { data: inverseFrequencies, shape: [inverseFrequencies.length] }],
+      ["attentionFactor", { data: [attentionFactor], shape: [1] }],
+    ]);
+  },
 };
 
 function attentionOptions(item: Case): AttentionOptions {
