@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/exponential.h"
+#include "base/math.h"
 
 namespace poslab {
 namespace {
@@ -81,7 +82,7 @@ void DivideBySum(int lanes, const SoftmaxState& state, int64_t rows, float* out)
 
 float LogSumExp(const SoftmaxState& state, int lane) {
   if (state.sum[lane] == 0) return -INFINITY;
-  return static_cast<float>(state.largest[lane] + std::log(static_cast<double>(state.sum[lane])));
+  return static_cast<float>(state.largest[lane] + Log(static_cast<double>(state.sum[lane])));
 }
 
 void RecomputeWeights(const Tile& tile, const float* log_sum_exp, float* scores) {

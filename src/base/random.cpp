@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/math.h"
+
 namespace poslab {
 namespace {
 
@@ -44,10 +46,9 @@ double Random::Uniform() {
 }
 
 double Random::Normal() {
-  const double radius = std::sqrt(-2 * std::log(1 - Uniform()));  // 1 - u lies in (0, 1]: the logarithm is finite
+  const double radius = std::sqrt(-2 * Log(1 - Uniform()));  // 1 - u lies in (0, 1]: the logarithm is finite
   const double angle = 2 * std::numbers::pi * Uniform();
-  // Math libraries differ in the last bit of a double; as a float the draw is the same in every build.
-  return static_cast<float>(radius * std::cos(angle));
+  return static_cast<float>(radius * Cos(angle));
 }
 
 }  // namespace poslab

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.h"
 #include "lab/run_parts.h"
 #include "lab/streams.h"
 
@@ -13,8 +14,8 @@ namespace {
 double LogSumExp(std::span<const float> logits, double temperature) {
   const double largest = *std::max_element(logits.begin(), logits.end()) / temperature;
   double sum = 0;
-  for (float logit : logits) sum += std::exp(logit / temperature - largest);
-  return largest + std::log(sum);
+  for (float logit : logits) sum += Exp(logit / temperature - largest);
+  return largest + Log(sum);
 }
 
 // The most likely id (the first of equals) at temperature 0, else one drawn from softmax(logits / temperature).
@@ -24,7 +25,7 @@ int32_t Draw(std::span<const float> logits, double temperature, Random* random) 
   const double normalizer = LogSumExp(logits, temperature);
   double left = random->Uniform();
   for (size_t id = 0; id < logits.size(); ++id) {
-    left -= std::exp(logits[id] / temperature - normalizer);
+    left -= Exp(logits[id] / temperature - normalizer);
     if (left < 0) return static_cast<int32_t>(id);
   }
   return best;  // the probabilities added up to a little less than the draw

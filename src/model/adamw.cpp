@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.h"
 #include "base/simd.h"
 
 namespace poslab {
@@ -100,7 +101,7 @@ Status CheckOptimizer(const OptimizerDescription& d) {
 double LearningRate(const OptimizerDescription& d, int64_t step) {
   if (step < d.warmup) return d.learning_rate * static_cast<double>(step + 1) / static_cast<double>(d.warmup);
   const double rest = static_cast<double>(std::max<int64_t>(1, d.steps - d.warmup));
-  const double cosine = std::cos(kPi * static_cast<double>(step - d.warmup) / rest);
+  const double cosine = Cos(kPi * static_cast<double>(step - d.warmup) / rest);
   return d.learning_rate * (kFloor + (1 - kFloor) / 2 * (1 + cosine));
 }
 
@@ -128,8 +129,8 @@ Result<double> AdamW::Step(Model* model) {
   scalars.gradient_scale = static_cast<float>(d.clip > 0 && norm > d.clip ? d.clip / norm : 1);
   scalars.beta1 = static_cast<float>(d.beta1), scalars.one_minus_beta1 = static_cast<float>(1 - d.beta1);
   scalars.beta2 = static_cast<float>(d.beta2), scalars.one_minus_beta2 = static_cast<float>(1 - d.beta2);
-  scalars.rate = static_cast<float>(rate / (1 - std::pow(d.beta1, count)));
-  scalars.inverse_root_correction = static_cast<float>(1 / std::sqrt(1 - std::pow(d.beta2, count)));
+  scalars.rate = static_cast<float>(rate / (1 - Pow(d.beta1, count)));
+  scalars.inverse_root_correction = static_cast<float>(1 / std::sqrt(1 - Pow(d.beta2, count)));
   scalars.epsilon = static_cast<float>(d.epsilon);
   for (const ParameterInfo& info : model->parameters()) {
     scalars.shrink = static_cast<float>(info.decay ? 1 - rate * d.weight_decay : 1);

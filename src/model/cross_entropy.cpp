@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/exponential.h"
+#include "base/math.h"
 #include "base/simd.h"
 
 namespace poslab {
@@ -56,7 +57,7 @@ void Scale(int64_t count, float factor, float* x) {
 }
 
 double NegativeLogLikelihood(double sum, float largest, float target_logit) {
-  return std::log(sum) + (static_cast<double>(largest) - static_cast<double>(target_logit));
+  return Log(sum) + (static_cast<double>(largest) - static_cast<double>(target_logit));
 }
 
 }  // namespace

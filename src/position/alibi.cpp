@@ -74,7 +74,7 @@ Result<Buffer<float>> AlibiSlopes(int64_t heads) {
     // Heads past the power of two take the odd places of the series with half the step.
     const double exponent =
         h < power ? step * static_cast<double>(h + 1) : step / 2 * static_cast<double>(2 * (h - power) + 1);
-    (*slopes)[h] = Pow(2, exponent);
+    (*slopes)[h] = static_cast<float>(Pow(2, exponent));
   }
   return slopes;
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/math.h"
+
 namespace poslab {
 
 Result<AngleRows> AngleRows::Make(Positions positions, std::span<const double> frequencies) {
@@ -30,9 +32,9 @@ Result<AngleRows> AngleRows::Make(Positions positions, std::span<const double> f
 
 void AngleRows::Fill(double position, double* cosines, double* sines) const {
   for (size_t k = 0; k < frequencies_.size(); ++k) {
-    const double angle = position * frequencies_[k];
-    cosines[k] = std::cos(angle);
-    sines[k] = std::sin(angle);
+    const auto [sine, cosine] = SinCos(position * frequencies_[k]);
+    cosines[k] = cosine;
+    sines[k] = sine;
   }
 }
 

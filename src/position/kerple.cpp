@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/math.h"
 #include "position/positions.h"
 
 namespace poslab {
@@ -23,11 +24,11 @@ class KerpleSlice final : public Slice {
     for (int64_t n = 0; n < count; ++n) {
       const double distance = std::fabs(static_cast<double>(first + n));
       if (kernel_ == Kernel::kLog) {
-        bias[n] = static_cast<float>(-r1 * std::log(1 + r2 * distance));
+        bias[n] = static_cast<float>(-r1 * Log(1 + r2 * distance));
         continue;
       }
       // 0 at distance 0 whatever the exponent: pow(0, 0) would be 1.
-      const double power = distance == 0 ? 0 : std::pow(distance, r2);
+      const double power = distance == 0 ? 0 : Pow(distance, r2);
       bias[n] = static_cast<float>(-r1 * power);
     }
   }
@@ -40,12 +41,12 @@ class KerpleSlice final : public Slice {
       // Both kernels are zero at distance 0 for every r1 and r2, and the power's derivative would meet ln 0.
       if (distance == 0) continue;
       if (kernel_ == Kernel::kLog) {
-        by_r1 -= gradient[n] * std::log(1 + r2 * distance);
+        by_r1 -= gradient[n] * Log(1 + r2 * distance);
         by_r2 -= gradient[n] * r1 * distance / (1 + r2 * distance);
       } else {
-        const double power = std::pow(distance, r2);
+        const double power = Pow(distance, r2);
         by_r1 -= gradient[n] * power;
-        by_r2 -= gradient[n] * r1 * power * std::log(distance);
+        by_r2 -= gradient[n] * r1 * power * Log(distance);
       }
     }
     gradients_[2 * head] += by_r1;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.h"
+
 namespace poslab {
 namespace {
 
@@ -67,7 +69,7 @@ Result<FrequencyTable> PlainFrequencies(double theta, int64_t denominator, int64
   FrequencyTable table;
   POSLAB_RETURN_IF_ERROR(table.inverse.Resize("position.rotaryDim", count));
   for (int64_t k = 0; k < count; ++k) {
-    table.inverse[k] = std::pow(theta, -static_cast<double>(2 * k) / static_cast<double>(denominator));
+    table.inverse[k] = Pow(theta, -static_cast<double>(2 * k) / static_cast<double>(denominator));
   }
   return table;
 }
@@ -79,7 +81,7 @@ Result<double> StretchedTheta(const RopeSetting& setting, double stretch) {
                           "at least {0} under ntk and dynamic scaling", 4);
   }
   const double r = static_cast<double>(setting.rotary_dim);
-  return setting.theta * std::pow(stretch, r / (r - 2));
+  return setting.theta * Pow(stretch, r / (r - 2));
 }
 
 // The length the model was trained with, before any extension.
@@ -98,7 +100,7 @@ std::optional<double> FactorOrRatio(const RopeScaling& scaling, const RopeSettin
 }
 
 double YarnMagnitude(double factor, double mscale) {
-  return factor <= 1 ? 1 : kYarnMagnitude * mscale * std::log(factor) + 1;
+  return factor <= 1 ? 1 : kYarnMagnitude * mscale * Log(factor) + 1;
 }
 
 double YarnAttentionFactor(const RopeScaling& scaling, double factor) {
@@ -130,7 +132,7 @@ Status Yarn(const RopeScaling& scaling, const RopeSetting& setting, FrequencyTab
   const double r = static_cast<double>(setting.rotary_dim);
   // The pair that turns `rotations` times over the original length.
   const auto pair_of = [&](double rotations) {
-    return r * std::log(*original / (rotations * 2 * kPi)) / (2 * std::log(setting.theta));
+    return r * Log(*original / (rotations * 2 * kPi)) / (2 * Log(setting.theta));
   };
   double low = pair_of(scaling.beta_fast), high = pair_of(scaling.beta_slow);
   if (scaling.truncate) low = std::floor(low), high = std::ceil(high);
@@ -169,7 +171,7 @@ Status Longrope(const RopeScaling& scaling, const RopeSetting& setting, Frequenc
     return Status::Number(Code::kRange, "position.scaling.originalMaxPositionEmbeddings", *original,
                           "above {0} under longrope", 1);
   }
-  table->attention_factor = *factor <= 1 ? 1 : std::sqrt(1 + std::log(*factor) / std::log(*original));
+  table->attention_factor = *factor <= 1 ? 1 : std::sqrt(1 + Log(*factor) / Log(*original));
   return Status::Ok();
 }
 

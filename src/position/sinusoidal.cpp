@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.h"
 #include "position/angles.h"
 #include "position/positions.h"
 
@@ -55,7 +56,7 @@ Result<Buffer<double>> SinusoidFrequencies(double base, int64_t dim, SinusoidDen
   if (!frequencies.ok()) return frequencies;
   for (int64_t k = 0; k < pairs; ++k) {
     const double numerator = static_cast<double>(by_half ? k : 2 * k);
-    (*frequencies)[k] = std::pow(base, -numerator / denominator_value);
+    (*frequencies)[k] = Pow(base, -numerator / denominator_value);
   }
   return frequencies;
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/math.h"
+
 namespace poslab {
 namespace {
 
@@ -35,8 +37,8 @@ bool AtLeast(const Natural& a, const Natural& b) {
 // The smallest distance of log bucket t of m: the smallest d with d^m >= max_distance^t * exact^(m - t).
 int64_t Threshold(int64_t t, int64_t m, int64_t exact, int64_t max_distance) {
   const double share = static_cast<double>(t) / static_cast<double>(m);
-  const double guess = std::exp(share * std::log(static_cast<double>(max_distance)) +
-                                (1 - share) * std::log(static_cast<double>(exact)));
+  const double guess =
+      Exp(share * Log(static_cast<double>(max_distance)) + (1 - share) * Log(static_cast<double>(exact)));
   const double nearest = std::round(guess);
   if (std::fabs(guess - nearest) > kGuessError * guess) return static_cast<int64_t>(std::ceil(guess));
   const bool reaches = PowerReaches(static_cast<uint64_t>(nearest), m, static_cast<uint64_t>(max_distance), t,

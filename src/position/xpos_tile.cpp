@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "base/math.h"
 #include "base/matmul.h"
 
 namespace poslab {
@@ -24,7 +26,7 @@ Result<std::unique_ptr<XposTile>> XposTile::Make(int64_t head_dim, double scale_
   POSLAB_RETURN_IF_ERROR(tile->log_decay_.Resize("headDim", head_dim / 2));
   for (int64_t k = 0; k < head_dim / 2; ++k) {
     const double z = (static_cast<double>(2 * k) / static_cast<double>(head_dim) + kOffset) / (1 + kOffset);
-    tile->log_decay_[k] = std::log2(z) / scale_base;
+    tile->log_decay_[k] = Log(z) / std::numbers::ln2 / scale_base;
   }
   return tile;
 }
@@ -34,7 +36,7 @@ int64_t XposTile::LanePair(int64_t lane) const {
 }
 
 double XposTile::Decay(int64_t pair, double distance) const {
-  return std::exp2(std::min(kMostGrowth, distance * log_decay_[pair]));
+  return Exp(std::numbers::ln2 * std::min(kMostGrowth, distance * log_decay_[pair]));
 }
 
 bool XposTile::NearTogether(const TileArguments& tile) const {

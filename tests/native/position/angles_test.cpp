@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.h"
 #include "scheme_support.h"
 
 namespace poslab {
@@ -51,8 +52,8 @@ TEST_CASE("Angle rows can be read in any order, and follow given ids") {
   REQUIRE(rows.ok());
   for (int64_t n : {3, 0, 2, 1}) {
     rows->Row(n);
-    CHECK(rows->cosines()[0] == std::cos(static_cast<double>(ids[n])));
-    CHECK(rows->sines()[1] == std::sin(0.25 * static_cast<double>(ids[n])));
+    CHECK(rows->cosines()[0] == Cos(static_cast<double>(ids[n])));
+    CHECK(rows->sines()[1] == Sin(0.25 * static_cast<double>(ids[n])));
   }
   Result<AngleRows> contiguous = AngleRows::Make({10, 100, nullptr}, frequencies);
   REQUIRE(contiguous.ok());
