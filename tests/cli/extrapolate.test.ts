@@ -197,7 +197,7 @@ describe("interrupted", () => {
     "--encodings",
     "rope,learned,alibi",
     "--steps",
-    "1500",
+    "12000",
     "--corpus",
     "text.txt",
     ...tiny,
@@ -215,7 +215,7 @@ describe("interrupted", () => {
       expect(whole.status, whole.stderr).toBe(0);
 
       const { child, ended, said } = startPoslab([...words, "--out", "part.json"], { cwd: place });
-      await said(/^(?:rope|learned|alibi): +[3-9]\d % .*step \d+\/1500/m);
+      await said(/^(?:rope|learned|alibi): +[3-9]\d % .*step \d+\/12000/m);
       child.kill(signal);
       const interrupted = await ended;
       expect(interrupted.status, interrupted.stderr).toBe(130);
@@ -246,7 +246,7 @@ describe("interrupted", () => {
     writeFileSync(join(place, "text.txt"), text);
     writeFileSync(join(place, "poslab-interrupted.json"), "mine");
     const { child, ended, said } = startPoslab(words, { cwd: place });
-    await said(/step \d{3,}\/1500/);
+    await said(/step \d{3,}\/12000/);
     child.kill("SIGINT");
     const { status, stderr } = await ended;
     expect(status).toBe(130);

@@ -338,7 +338,7 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
       seeds: [1],
       encodings: [{ type: "rope" }],
       atTest: [],
-      training: { ...small.training, steps: 1500 },
+      training: { ...small.training, steps: 8000 },
     };
     const events: RunEvent[] = [];
     const session = await openExperiment(alone, {
@@ -366,7 +366,7 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
       if (event.losses.length > 0) expect(event.firstStep).toBe(next);
       next += event.losses.length;
     }
-    expect(next).toBe(1500);
+    expect(next).toBe(8000);
     const live = events.filter((event) => event.type === "live");
     expect(live.length).toBeGreaterThan(0);
     expect(live[0]!.measurement.byLength.map(({ length }) => length)).toEqual([16, 24]);
