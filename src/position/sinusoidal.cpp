@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/math.h"
+#include "base/simd.h"
 #include "position/angles.h"
 #include "position/positions.h"
 
@@ -13,6 +14,36 @@ namespace poslab {
 namespace {
 
 constexpr double kBase = 10000;  // Vaswani et al. 2017
+
+// Four doubles as floats.
+v128_t Rounded(const double* x) {
+  const v128_t first = wasm_f32x4_demote_f64x2_zero(wasm_v128_load(x));
+  const v128_t second = wasm_f32x4_demote_f64x2_zero(wasm_v128_load(x + 2));
+  return wasm_i32x4_shuffle(first, second, 0, 1, 4, 5);
+}
+
+void AddTo(float* row, v128_t x) { wasm_v128_store(row, wasm_f32x4_add(wasm_v128_load(row), x)); }
+
+// row[k] += x[k]
+void AddRounded(const double* x, int64_t count, float* row) {
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4) AddTo(row + k, Rounded(x + k));
+  for (; k < count; ++k) row[k] += static_cast<float>(x[k]);
+}
+
+// row[2k] += even[k], row[2k + 1] += odd[k]
+void AddInterleaved(const double* even, const double* odd, int64_t count, float* row) {
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    const v128_t x = Rounded(even + k), y = Rounded(odd + k);
+    AddTo(row + 2 * k, wasm_i32x4_shuffle(x, y, 0, 4, 1, 5));
+    AddTo(row + 2 * k + 4, wasm_i32x4_shuffle(x, y, 2, 6, 3, 7));
+  }
+  for (; k < count; ++k) {
+    row[2 * k] += static_cast<float>(even[k]);
+    row[2 * k + 1] += static_cast<float>(odd[k]);
+  }
+}
 
 // With half-dim-minus-one, a half of one column would be divided by zero.
 Status CheckDim(int64_t dim, SinusoidDenominator denominator) {
@@ -74,16 +105,13 @@ Status AddSinusoid(Positions positions, int64_t dim, double base, SinusoidLayout
   for (int64_t n = 0; n < positions.count; ++n) {
     angles->Row(n);
     const double *sin = angles->sines(), *cos = angles->cosines();
-    float* __restrict row = rows + n * dim;
+    float* row = rows + n * dim;
     if (interleaved) {
-      for (int64_t k = 0; k < cosines; ++k) {
-        row[2 * k] += static_cast<float>(sin[k]);
-        row[2 * k + 1] += static_cast<float>(cos[k]);
-      }
+      AddInterleaved(sin, cos, cosines, row);
       for (int64_t k = cosines; k < sines; ++k) row[2 * k] += static_cast<float>(sin[k]);
     } else {
-      for (int64_t k = 0; k < sines; ++k) row[k] += static_cast<float>(sin[k]);
-      for (int64_t k = 0; k < cosines; ++k) row[sines + k] += static_cast<float>(cos[k]);
+      AddRounded(sin, sines, row);
+      AddRounded(cos, cosines, row + sines);
     }
   }
   return Status::Ok();
