@@ -179,6 +179,45 @@ describe("attention", () => {
   });
 });
 
+describe("a key cache under dynamic NTK", () => {
+  const position: Position = {
+    type: "rope",
+    theta: 10000,
+    maxPositionEmbeddings: 2048,
+    scaling: { ropeType: "dynamic", factor: 2 },
+  };
+  const [query, key, value] = [tensor([1, 4097, 128]), tensor([1, 4097, 128], 2), tensor([1, 4097, 2], 3)];
+  const rows = ({ data, shape }: Tensor, from: number, to: number): Tensor => ({
+    data: data.slice(from * shape[2]!, to * shape[2]!),
+    shape: [1, to - from, shape[2]!],
+  });
+  const step = (length: number, scheme = position): Float32Array =>
+    lab.attention({
+      query: rows(query, length - 1, length),
+      key: rows(key, 0, length),
+      value: rows(value, 0, length),
+      position: scheme,
+      mask: causal,
+    }).output.data;
+
+  it.each([1, 512, 2047, 2048, 2049, 3000, 4097])("of %d tokens gives the last row of one pass", (length) => {
+    const whole = lab.attention({
+      query: rows(query, 0, length),
+      key: rows(key, 0, length),
+      value: rows(value, 0, length),
+      position,
+      mask: causal,
+    }).output.data;
+    expect([...step(length)]).toEqual([...whole.slice(-2)]);
+  });
+
+  it("goes back to the plain base for a short text after a long one", () => {
+    const plain = step(512, { type: "rope", theta: 10000 });
+    expect(step(4097)).not.toEqual(step(4097, { type: "rope", theta: 10000 }));
+    expect(step(512)).toEqual(plain);
+  });
+});
+
 describe("gradients", () => {
   it("agree with differences of the output, the scheme's tensors included", () => {
     const table = tensor([32, 2], 5);
