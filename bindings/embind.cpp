@@ -123,6 +123,9 @@ EMSCRIPTEN_BINDINGS(runs) {
             return TensorOutcome(run.AttentionWeights(ids, layer, change));
           })
       .function(
+          "queryKeyValue", +[](RunObject& run, const Numbers& ids, double layer,
+                               const Change& change) { return TensorOutcome(run.QueryKeyValue(ids, layer, change)); })
+      .function(
           "parameters", +[](RunObject& run) { return ParameterList(run.Parameters()); })
       .function(
           "weights", +[](RunObject& run) { return Floats(run.Weights()); })

@@ -2,6 +2,8 @@
 // Calls into the lab, one by one; see lab.h.
 #include "lab.h"
 
+#include <algorithm>
+
 #include "border.h"
 #include "lab_descriptions.h"
 #include "position/registry.h"
@@ -194,6 +196,16 @@ val RunObject::AttentionWeights(const val& tokens, double layer, const val& chan
   POSLAB_FAIL_IF_ERROR(weights.Resize("weights", CheckedProduct({heads, length, length})));
   POSLAB_FAIL_IF_ERROR(LiveAttentionWeights(run_.get(), ids->span(), Whole(layer), ChangeOf(change), weights.data()));
   return TensorValue(weights.span(), {heads, length, length});
+}
+
+val RunObject::QueryKeyValue(const val& tokens, double layer, const val& change) {
+  Result<Buffer<int32_t>> ids = CopyTokens(tokens, "text");
+  if (!ids.ok()) return Failed(ids.status());
+  const Result<std::span<const float>> rows =
+      LiveQueryKeyValue(run_.get(), ids->span(), Whole(layer), ChangeOf(change));
+  if (!rows.ok()) return Failed(rows.status());
+  const int64_t length = ids->size();
+  return TensorValue(*rows, {length, static_cast<int64_t>(rows->size()) / std::max<int64_t>(1, length)});
 }
 
 val RunObject::SaveState() const {

@@ -55,6 +55,7 @@ class RunObject : public ModelObject {
   val AdvanceMeasuring(double windows);  // { done, result?, byPosition? }
   val Generate(const val& prompt, double count, double temperature, double seed, const val& change);
   val AttentionWeights(const val& ids, double layer, const val& change);
+  val QueryKeyValue(const val& ids, double layer, const val& change);  // [length, all heads of q | k | v]
   val SaveState() const;
   val LoadState(const val& bytes);
 

@@ -8,9 +8,16 @@ import { type LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import type { Core } from "./module.js";
 import { Owner } from "./owner.js";
 import { coreChange, coreRunDescription, coreTask, entriesOf, lengthEntry, renameArgument } from "./run-description.js";
-import type { AttentionLook, AttentionPicture, Generated, GenerateOptions, TestChange } from "./run-types.js";
+import type {
+  AttentionInputs,
+  AttentionLook,
+  AttentionPicture,
+  Generated,
+  GenerateOptions,
+  TestChange,
+} from "./run-types.js";
 import { readSafetensors, type TensorToWrite, writeSafetensors } from "./safetensors.js";
-import type { CompleteExperiment, LengthEntry, RunResult } from "./types.js";
+import type { CompleteExperiment, LengthEntry, RunResult, Tensor } from "./types.js";
 import type { Run as CoreRun } from "./wasm/poslab.js";
 
 /** One tested length: `byPosition` in bins. */
@@ -191,6 +198,21 @@ export class LabRun extends Owner<CoreRun> {
     return { symbols: this.#decode(ids), weights: { data, shape } };
   }
 
+  /** What a layer's attention reads: with `lab.attention` and the scheme, the same weights as `attention` gives. */
+  attentionInputs(options: AttentionLook = {}): AttentionInputs {
+    const ids = options.text === undefined ? this.#testIds(48) : this.#encode(options.text, "text");
+    const rows = unwrap(this.core.queryKeyValue(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")));
+    const { heads, keyValueHeads, dim } = this.experiment.model;
+    const headDim = dim / heads;
+    const part = (first: number, count: number): Tensor => headsOf(rows, first, count, headDim);
+    return {
+      symbols: this.#decode(ids),
+      query: part(0, heads),
+      key: part(heads, keyValueHeads),
+      value: part(heads + keyValueHeads, keyValueHeads),
+    };
+  }
+
   #testIds(count: number): Int32Array {
     if (this.#corpus) return this.#corpus.testIds(0, count);
     return unwrap(this.#module.toySample(coreTask(this.experiment.task), count, 1)).ids;
@@ -283,6 +305,19 @@ export class LabRun extends Owner<CoreRun> {
     const seconds = Number(metadata.get("poslab.seconds"));
     this.trainingSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
   }
+}
+
+/** Heads `first` and on of rows [length, all heads * headDim], as [count, length, headDim]. */
+function headsOf({ data, shape }: Tensor, first: number, count: number, headDim: number): Tensor {
+  const [length = 0, width = 0] = shape;
+  const heads = new Float32Array(count * length * headDim);
+  for (let head = 0; head < count; head += 1) {
+    for (let row = 0; row < length; row += 1) {
+      const from = row * width + (first + head) * headDim;
+      heads.set(data.subarray(from, from + headDim), (head * length + row) * headDim);
+    }
+  }
+  return { data: heads, shape: [count, length, headDim] };
 }
 
 function withoutNaN(values: Float64Array): (number | null)[] {

@@ -102,6 +102,13 @@ export interface AttentionPicture {
   symbols: string[];
   /** [heads, length, length] */ weights: Tensor;
 }
+/** Queries, keys and values of a layer before any rotation: [heads, length, headDim] and [keyValueHeads, length, headDim]. */
+export interface AttentionInputs {
+  symbols: string[];
+  query: Tensor;
+  key: Tensor;
+  value: Tensor;
+}
 
 /**
  * One run. Works in slices of about 30 ms, so every call answers within 100 ms but `measure`, which takes as long as it

@@ -42,14 +42,25 @@ Result<LengthResult> Run::Measure(const AtTest& change, int64_t length, int64_t 
   return (*live)->Finish();
 }
 
+// What a model is run with to be looked at.
+Result<TestChange> LookUnder(Run* run, const AtTest& change, int64_t length) {
+  const Run::Parts& parts = *run->parts_;
+  POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
+  return TestChange::Make(change, parts.description.position, parts.model.get(), length);
+}
+
 Status LiveAttentionWeights(Run* run, std::span<const int32_t> ids, int64_t layer, const AtTest& change,
                             float* weights) {
-  Run::Parts& parts = *run->parts_;
-  POSLAB_RETURN_IF_ERROR(CheckAtTest(change, parts.description.position));
-  const auto length = static_cast<int64_t>(ids.size());
-  const Result<TestChange> made = TestChange::Make(change, parts.description.position, parts.model.get(), length);
+  const Result<TestChange> made = LookUnder(run, change, static_cast<int64_t>(ids.size()));
   if (!made.ok()) return made.status();
-  return parts.model->AttentionWeights(ids, layer, made->options, weights);
+  return run->model().AttentionWeights(ids, layer, made->options, weights);
+}
+
+Result<std::span<const float>> LiveQueryKeyValue(Run* run, std::span<const int32_t> ids, int64_t layer,
+                                                 const AtTest& change) {
+  const Result<TestChange> made = LookUnder(run, change, static_cast<int64_t>(ids.size()));
+  if (!made.ok()) return made.status();
+  return run->model().QueryKeyValue(ids, layer, made->options);
 }
 
 }  // namespace poslab

@@ -38,5 +38,8 @@ class LiveMeasurement {
 // Attention weights of a layer for one sequence under a change: [heads, length, length].
 Status LiveAttentionWeights(Run* run, std::span<const int32_t> ids, int64_t layer, const AtTest& change,
                             float* weights);
+// Its query, key and value rows there, as Model::QueryKeyValue gives them.
+Result<std::span<const float>> LiveQueryKeyValue(Run* run, std::span<const int32_t> ids, int64_t layer,
+                                                 const AtTest& change);
 
 }  // namespace poslab

@@ -59,6 +59,8 @@ struct PositionResult {
   std::vector<double> loss;  // NaN where nothing is scored
 };
 
+struct TestChange;
+
 class Run {
  public:
   // Checks everything (sizes in 64 bits, names, contradictions, whether changes at test time can work) and allocates;
@@ -110,8 +112,7 @@ class Run {
 
   // What has access to the parts: measuring in slices, looking at attention (lab/live.h).
   friend class LiveMeasurement;
-  friend Status LiveAttentionWeights(Run* run, std::span<const int32_t> ids, int64_t layer, const AtTest& change,
-                                     float* weights);
+  friend Result<TestChange> LookUnder(Run* run, const AtTest& change, int64_t length);
 
  private:
   Run();

@@ -116,19 +116,15 @@ Status Model::Score(std::span<const int32_t> ids, std::span<const int32_t> targe
 }
 
 Status Model::AttentionWeights(std::span<const int32_t> ids, int64_t layer, const RunOptions& options, float* weights) {
-  Parts& parts = *parts_;
-  const auto length = static_cast<int64_t>(ids.size());
-  if (layer < 0 || layer >= parts.description.layers)
-    return Status::Number(Code::kRange, "layer", static_cast<double>(layer), "a whole number from 0 to {0}",
-                          static_cast<double>(parts.description.layers - 1));
-  POSLAB_RETURN_IF_ERROR(parts.CheckIds(ids, nullptr, 1, length));
-  if (ids.empty()) return Status::Ok();
-  POSLAB_RETURN_IF_ERROR(parts.Begin(1, length, false, options));
-  parts.Embed(ids.data());
-  POSLAB_RETURN_IF_ERROR(parts.RunBlocks(layer));
-  BlockContext context = parts.Context(layer);
-  context.attention_weights = weights;
-  return BlockForward(context, parts.stream(layer), parts.stream(layer + 1));
+  return parts_->RunToLayer(ids, layer, options, weights);
+}
+
+Result<std::span<const float>> Model::QueryKeyValue(std::span<const int32_t> ids, int64_t layer,
+                                                    const RunOptions& options) {
+  POSLAB_RETURN_IF_ERROR(parts_->RunToLayer(ids, layer, options, nullptr));
+  if (ids.empty()) return std::span<const float>();
+  const int64_t width = parts_->layout.blocks[static_cast<size_t>(layer)].query_key_value.outputs;
+  return std::span<const float>(parts_->kept[0].query_key_value.data(), ids.size() * static_cast<size_t>(width));
 }
 
 }  // namespace poslab

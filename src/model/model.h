@@ -104,6 +104,10 @@ class Model {
   // Attention weights of a layer for one sequence: [heads, length, length]; for the pages.
   Status AttentionWeights(std::span<const int32_t> ids, int64_t layer, const RunOptions& options, float* weights);
 
+  // What a layer's attention reads for one sequence, before any rotation: [length, all heads of query | key | value].
+  // Owned by the model until the next call.
+  Result<std::span<const float>> QueryKeyValue(std::span<const int32_t> ids, int64_t layer, const RunOptions& options);
+
  private:
   Model();
   struct Parts;

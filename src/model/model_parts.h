@@ -49,6 +49,8 @@ struct Model::Parts {
   void RunHead();
   // Everything up to the logits.
   Status RunForward(const int32_t* ids, int64_t batch, int64_t length, bool with_backward, const RunOptions& options);
+  // The blocks of one sequence up to and with a layer, whose attention weights go to `weights` if that is not null.
+  Status RunToLayer(std::span<const int32_t> ids, int64_t layer, const RunOptions& options, float* weights);
   // From the gradient of the logits, which lies where they were, to every parameter's.
   Status RunBackward(const int32_t* ids);
 

@@ -192,6 +192,21 @@ Status Model::Parts::RunForward(const int32_t* ids, int64_t batch, int64_t lengt
   return Status::Ok();
 }
 
+Status Model::Parts::RunToLayer(std::span<const int32_t> ids, int64_t layer, const RunOptions& options,
+                                float* weights) {
+  if (layer < 0 || layer >= description.layers)
+    return Status::Number(Code::kRange, "layer", static_cast<double>(layer), "a whole number from 0 to {0}",
+                          static_cast<double>(description.layers - 1));
+  POSLAB_RETURN_IF_ERROR(CheckIds(ids, nullptr, 1, static_cast<int64_t>(ids.size())));
+  if (ids.empty()) return Status::Ok();
+  POSLAB_RETURN_IF_ERROR(Begin(1, static_cast<int64_t>(ids.size()), false, options));
+  Embed(ids.data());
+  POSLAB_RETURN_IF_ERROR(RunBlocks(layer));
+  BlockContext context = Context(layer);
+  context.attention_weights = weights;
+  return BlockForward(context, stream(layer), stream(layer + 1));
+}
+
 Status Model::Parts::RunBackward(const int32_t* ids) {
   const ModelDescription& d = description;
   const float* last = stream(d.layers);

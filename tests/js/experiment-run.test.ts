@@ -184,6 +184,33 @@ describe("cancelled experiments", () => {
     corpus.dispose();
   });
 
+  it("give the queries and keys that their attention weights come from, under a change too", () => {
+    const { experiment } = inThread;
+    const corpus = lab.corpus(text);
+    experiment.encodings.forEach((encoding, index) => {
+      const run = lab.createRun(experiment, index, 1, corpus);
+      run.advance(2);
+      const look = { text: "the sea", change: { shift: 3, window: 4 } };
+      const { symbols, query, key, value } = run.attentionInputs(look);
+      expect(symbols).toEqual([..."the sea"]);
+      const { label: _, ...position } = encoding;
+      const { weights } = lab.attention({
+        query,
+        key,
+        value,
+        position: position.type === "learned" ? { type: "none" } : position,
+        mask: { causal: true, window: 4 },
+        weights: true,
+      });
+      const own = run.attention(look).weights;
+      expect(weights!.shape).toEqual(own.shape);
+      weights!.data.forEach((weight, at) => expect(weight, encoding.type).toBeCloseTo(own.data[at]!, 5));
+      expect(() => run.attentionInputs({ ...look, layer: 9 })).toThrowError(/layer/);
+      run.dispose();
+    });
+    corpus.dispose();
+  });
+
   it("refuse the state of another experiment, and bytes that are none", async () => {
     const { experiment } = inThread;
     const corpus = lab.corpus(text);

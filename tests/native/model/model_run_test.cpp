@@ -200,6 +200,38 @@ TEST_CASE("Attention weights of every layer are rows that sum to one and see not
   CHECK(model->AttentionWeights(ids, 2, {}, weights.data()).argument == "layer");
 }
 
+TEST_CASE("Queries and keys of a layer give its attention weights") {
+  auto model = MakeModel(SmallDescription(), {SchemeOf("none")});
+  const ModelDescription& d = model->description();
+  const int64_t length = 5, width = (d.heads + 2 * d.key_value_heads) * d.head_dim;
+  const int64_t keys_at = d.heads * d.head_dim, group = d.heads / d.key_value_heads;
+  const auto ids = RandomIds(length, kVocabulary, 12);
+  std::vector<float> weights(d.heads * length * length);
+  for (int64_t layer : {0, 1}) {
+    REQUIRE(model->AttentionWeights(ids, layer, {}, weights.data()).ok());
+    const auto rows = model->QueryKeyValue(ids, layer, {});
+    REQUIRE(rows.ok());
+    REQUIRE(static_cast<int64_t>(rows->size()) == length * width);
+    for (int64_t h = 0; h < d.heads; ++h)
+      for (int64_t i = 0; i < length; ++i) {
+        std::vector<double> logits;
+        double sum = 0;
+        for (int64_t j = 0; j <= i; ++j) {
+          const float* query = rows->data() + i * width + h * d.head_dim;
+          const float* key = rows->data() + j * width + keys_at + h / group * d.head_dim;
+          double dot = 0;
+          for (int64_t c = 0; c < d.head_dim; ++c) dot += static_cast<double>(query[c]) * key[c];
+          logits.push_back(std::exp(dot / std::sqrt(static_cast<double>(d.head_dim))));
+          sum += logits.back();
+        }
+        for (int64_t j = 0; j <= i; ++j)
+          CHECK(weights[(h * length + i) * length + j] == doctest::Approx(logits[j] / sum).epsilon(1e-5));
+      }
+  }
+  CHECK(model->QueryKeyValue(ids, 2, {}).status().argument == "layer");
+  CHECK(model->QueryKeyValue({}, 0, {})->empty());
+}
+
 TEST_CASE("Length one, vocabulary of one, one head and one layer work, and so does nothing at all") {
   ModelDescription d = SmallDescription();
   d.vocabulary = 1, d.heads = 1, d.layers = 1;
