@@ -14,6 +14,7 @@ export type {
   RunProgress,
   RunResult,
   Task,
+  Tensor,
   TrainingOptions,
 } from "../../../bindings/js/types.js";
 export type {
@@ -44,3 +45,4 @@ export { curveStyles } from "../../../bindings/js/scheme-style.js";
 export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/chart-svg.js";
 export { darkTheme, lightTheme } from "../../../bindings/js/svg-text.js";
 export type { PosLab } from "../../../bindings/js/poslab.js";
+export { readSafetensors } from "../../../bindings/js/safetensors.js";
