@@ -4,7 +4,7 @@
 //
 //   q = u + W_q x, k = u + W_k x, x = content (+ position)
 //
-// W_k is mostly W_q, so that equal tokens look at each other; u is common to all queries and keys of a head, as the large
+// W_k is half W_q, so that equal tokens look at each other; u is common to all queries and keys of a head, as the large
 // components of trained ones are, so that a rotation shows what it does to distance on average.
 
 import { randomLcg, randomNormal } from "d3-random";
@@ -12,7 +12,7 @@ import type { Tensor } from "../engine/poslab.js";
 
 export const kHeadDim = 16;
 /** Share of W_q in W_k, and the size of u beside entries of W x, which are about 1. */
-const kAlike = 0.8;
+const kAlike = 0.5;
 const kCommon = 0.8;
 
 export interface Drawn {

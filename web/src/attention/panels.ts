@@ -3,9 +3,8 @@
 // query's row. Rows of queries are worked on in blocks, so that no more than a few megabytes are held at once; a picture
 // larger than the screen is made smaller here, keeping the largest weight of what becomes one cell.
 
-import type { PosLab, Tensor } from "../engine/poslab.js";
+import type { AttentionOptions, Encoding, PosLab, Tensor } from "../engine/poslab.js";
 import type { PanelInputs, VectorSource } from "./sources.js";
-import type { Encoding } from "../engine/poslab.js";
 
 export interface Sight {
   causal: boolean;
@@ -25,6 +24,10 @@ export interface PanelResult {
   cells: number;
   /** tokens along the side of a cell */ pool: number;
   /** of the weights of the shown heads, against the text at position 0 */ change: { largest: number; mean: number };
+  /** what a colour scale should reach: all but the rare largest and smallest values */ reach: readonly [
+    number,
+    number,
+  ];
   /** mean weight over the queries that have a key at a distance i - j, and over the shown heads; NaN where none has */
   byDistance: { first: number; mean: Float64Array };
 }
@@ -86,6 +89,11 @@ export class Panel {
     return { keys, weights, scores: scores! };
   }
 
+  /** What is given to `lab.attention` for one query's row. */
+  call(query: number, offset: number): AttentionOptions {
+    return this.#call(this.source.inputs(this.encoding, offset), offset, query, 1);
+  }
+
   #before(start: PanelInputs, first: number, count: number): Float32Array {
     const block = this.#block(start, 0, first, count, false);
     this.#keep(block);
@@ -95,11 +103,11 @@ export class Panel {
     if (this.source.heads * this.length ** 2 <= kKept) this.#atStart.set(first, weights);
   }
 
-  #block({ query, key, position }: PanelInputs, offset: number, first: number, rows: number, scores: boolean): Block {
+  #call({ query, key, position }: PanelInputs, offset: number, first: number, rows: number): AttentionOptions {
     const { causal, window } = this.sight;
     const keys = causal ? first + rows : this.length;
     const seen = rowsOf(key, 0, keys);
-    const result = this.lab.attention({
+    return {
       query: rowsOf(query, first, rows),
       key: seen,
       value: seen, // of any values: only the weights are looked at
@@ -107,10 +115,15 @@ export class Panel {
       mask: { causal, ...(causal && window !== null ? { window } : {}) },
       queryPositions: Array.from({ length: rows }, (_, index) => offset + first + index),
       keyPositions: Array.from({ length: keys }, (_, index) => offset + index),
+    };
+  }
+  #block(inputs: PanelInputs, offset: number, first: number, rows: number, withScores: boolean): Block {
+    const { weights, scores } = this.lab.attention({
+      ...this.#call(inputs, offset, first, rows),
       weights: true,
-      scores,
+      scores: withScores,
     });
-    return { first, rows, keys, weights: result.weights!.data, scores: result.scores?.data ?? null };
+    return { first, rows, keys: weights!.shape[2]!, weights: weights!.data, scores: scores?.data ?? null };
   }
 }
 
@@ -123,6 +136,26 @@ function rowsOf({ data, shape }: Tensor, first: number, count: number): Tensor {
     part.set(data.subarray(from, from + count * width), head * count * width);
   }
   return { data: part, shape: [heads, count, width] };
+}
+
+/** Values that a colour scale is made from, at most, and the share of them that may lie outside at either end. */
+const kSampled = 1 << 14;
+const kOutside = 0.01;
+
+function reachOf(pictures: readonly Float32Array[]): readonly [number, number] {
+  const total = pictures.reduce((sum, picture) => sum + picture.length, 0);
+  // Odd, so that it does not fall into step with the rows.
+  const every = Math.max(1, Math.floor(total / kSampled)) | 1;
+  const sample: number[] = [];
+  for (const picture of pictures) {
+    for (let index = 0; index < picture.length; index += every) {
+      if (Number.isFinite(picture[index])) sample.push(picture[index]!);
+    }
+  }
+  if (sample.length === 0) return [0, 0];
+  const sorted = Float32Array.from(sample).sort();
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
+  return [at(kOutside), at(1 - kOutside)];
 }
 
 /** What is drawn and said of the weights, gathered block by block. */
@@ -202,6 +235,7 @@ class Gathered {
       pictures: this.#pictures,
       cells: this.#cells,
       pool: this.#pool,
+      reach: reachOf(this.#pictures),
       change: { largest: this.#largest, mean: this.#compared === 0 ? 0 : this.#total / this.#compared },
       byDistance: {
         first: this.#firstDistance,

@@ -3,6 +3,7 @@
 
 export type {
   AtTest,
+  AttentionOptions,
   CompleteExperiment,
   Encoding,
   Experiment,

@@ -73,4 +73,8 @@ export const glossary = {
     "Positional encoding: how a transformer is told where a token stands. Attention by itself sees a set of tokens without order; each encoding adds the order in another way.",
   nats: "Nat: a unit of surprise, the natural logarithm of one over the probability that the model gave to what came. 0.69 nats is a fair coin, 2.3 is one in ten.",
   loss: "Loss: the mean surprise of the model over what it had to predict. Lower is better.",
+  attention:
+    "Attention: each token asks with a query, all tokens answer with a key. The score is the product of the two; softmax turns a query's scores into weights that sum to 1, and the token takes that much of each value.",
+  query:
+    "Query and key: two vectors that a head makes of a token. A large product of query and key means that the token looks there.",
 };

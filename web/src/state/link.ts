@@ -42,13 +42,13 @@ export function writeLink(state: LinkState): { query: string; notices: Notice[] 
   return { query: plain.length <= kReadableLength ? plain : pack({ q: plain }), notices };
 }
 
-function pack(value: v.InferInput<typeof packed>): string {
+export function pack(value: v.InferInput<typeof packed>): string {
   const bytes = deflateSync(strToU8(JSON.stringify(value)), { level: 9 });
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return `v=${kVersion}&z=${base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-function unpack(text: string): v.InferOutput<typeof packed> | null {
+export function unpack(text: string): v.InferOutput<typeof packed> | null {
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+import { describe, expect, it } from "vitest";
+import { arcPath, arcsOf, rowArcs, type ArcFrame } from "./arcs.js";
+
+const picture = Float32Array.of(1, NaN, NaN, 0.7, 0.3, NaN, 0.005, 0.195, 0.8);
+
+describe("arcs", () => {
+  it("are the weights that can be seen, the strongest last", () => {
+    expect(arcsOf(picture, 3, null).map(({ query, key }) => [query, key])).toEqual([
+      [2, 1],
+      [1, 1],
+      [1, 0],
+      [2, 2],
+      [0, 0],
+    ]);
+  });
+
+  it("of one query are its row's", () => {
+    const ofRow = rowArcs(picture.slice(6), 2);
+    expect(arcsOf(picture, 3, 2)).toEqual(ofRow);
+    expect(ofRow.map(({ key }) => key)).toEqual([1, 2]);
+  });
+
+  it("run over the line backwards and under it forwards", () => {
+    const frame: ArcFrame = { tokens: 4, width: 400, rise: 100, fall: 50 };
+    expect(arcPath(frame, { query: 3, key: 1, weight: 1 })).toBe("M350 100A100 78.4 0 0 0 150 100");
+    expect(arcPath(frame, { query: 1, key: 2, weight: 1 })).toBe("M150 100A50 26.6 0 0 0 250 100");
+    expect(arcPath(frame, { query: 2, key: 2, weight: 1 })).toMatch(/^M250 100a5 5/);
+  });
+});

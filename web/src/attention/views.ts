@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// From answers of the worker to what is shown: matrices with names, ranges of colours, curves, sentences.
+
+import type { Curve, LineChartData } from "../chart/data.js";
+import type { ColourRange } from "../matrix/colours.js";
+import type { MatrixData } from "../matrix/matrix.js";
+import type { Look } from "../schemes/looks.js";
+import type { AttentionWords } from "../language/english-attention.js";
+import type { PanelResult, Shows } from "./panels.js";
+import { tile, type Tiles } from "./tiles.js";
+import { tokenName } from "./tokens.js";
+import type { Problem } from "./worker.js";
+
+/** Differences up to here are the rounding of float32. */
+export const kRounding = 1e-5;
+
+const kLongName = 10;
+const kColumnName = 6;
+
+export interface Naming {
+  symbols: readonly string[];
+  words: AttentionWords;
+  count: (value: number) => string;
+}
+
+const clip = (name: string, longest: number) => {
+  const letters = [...name];
+  return letters.length > longest ? `${letters.slice(0, longest - 1).join("")}…` : name;
+};
+
+/** The token of a cell, or the first and last of those that share it. */
+export function cellName({ symbols, words, count }: Naming, cell: number, pool: number, longest = Infinity): string {
+  if (pool === 1) return clip(tokenName(symbols[cell] ?? ""), longest);
+  return words.panel.range(count(cell * pool + 1), count(Math.min(symbols.length, (cell + 1) * pool)));
+}
+
+export interface Shown {
+  tiles: Tiles;
+  matrix: MatrixData;
+}
+
+/** The pictures of the shown heads as one matrix with names of tokens. */
+export function shownMatrix({ pictures, cells, pool }: PanelResult, naming: Naming): Shown {
+  const tiles = tile(pictures, cells);
+  const rowName = (row: number) => {
+    const place = tiles.at(row, 0);
+    return place ? cellName(naming, place.row, pool, kLongName) : "";
+  };
+  const columnName = (column: number) => {
+    const place = tiles.at(0, column);
+    return place ? cellName(naming, place.column, pool, kColumnName) : "";
+  };
+  const { rows, columns, data } = tiles;
+  const { query, key } = naming.words.panel;
+  return { tiles, matrix: { rows, columns, data, rowLabel: query, columnLabel: key, rowName, columnName } };
+}
+
+/** One range for all pictures: weights from 0, scores around 0. */
+export function sharedRange(results: readonly PanelResult[], show: Shows): ColourRange {
+  const low = Math.min(0, ...results.map(({ reach }) => reach[0]));
+  const high = Math.max(0, ...results.map(({ reach }) => reach[1]));
+  if (show === "weights") return { kind: "sequential", low: 0, high: high || 1 };
+  const far = Math.max(-low, high) || 1;
+  return { kind: "diverging", low: -far, high: far };
+}
+
+export function problemText(problem: Problem, words: AttentionWords, count: (value: number) => string): string {
+  switch (problem.reason) {
+    case "past-table":
+      return words.problems.pastTable(count(problem.rows));
+    case "no-tensors":
+      return words.problems.noTensors;
+    case "not-in-race":
+      return words.problems.notInRace;
+    case "refused":
+      return words.problems.refused(problem.message);
+  }
+}
+
+export interface DistanceItem {
+  id: string;
+  name: string;
+  look: Look;
+  result: PanelResult;
+}
+
+/** Points of a curve, at most: a line on a screen has no more. */
+const kMostPoints = 600;
+
+export function distanceChart(
+  items: readonly DistanceItem[],
+  { words, count }: Naming,
+  significant: (value: number) => string,
+): LineChartData {
+  const curves = items.map(({ id, name, look, result: { byDistance } }): Curve => {
+    const { first, mean } = byDistance;
+    const every = Math.ceil(mean.length / kMostPoints);
+    const points = Array.from(mean, (y, index) => ({ x: first + index, y })).filter(
+      ({ x, y }) => Number.isFinite(y) && x % every === 0,
+    );
+    return { id, label: name, colour: look.colour, dash: look.dash, atTest: false, points };
+  });
+  return {
+    title: words.distance.title,
+    xLabel: words.distance.x,
+    yLabel: words.distance.y,
+    xScale: "linear",
+    curves,
+    horizontals: [],
+    formatX: count,
+    formatY: significant,
+    includeY: [0],
+    dots: false,
+  };
+}
+
+/** What moving the text does, as a sentence over all encodings. */
+export interface Outcome {
+  name: string;
+  change: { largest: number } | null;
+}
+
+export function shiftSentence(
+  outcomes: readonly Outcome[],
+  offset: number,
+  { words, count }: Omit<Naming, "symbols">,
+  fixed: (value: number) => string,
+): string {
+  const { result } = words;
+  if (offset === 0) return result.atStart;
+  const changed = outcomes.flatMap(({ name, change }) =>
+    change && change.largest >= kRounding ? [result.changes(name, fixed(change.largest))] : [],
+  );
+  const same = outcomes.filter(({ change }) => change && change.largest < kRounding).map(({ name }) => name);
+  const ended = outcomes.filter(({ change }) => change === null).map(({ name }) => result.ends(name));
+  const parts = [...changed, ...ended, ...(same.length ? [result.same(same.join(result.list))] : [])];
+  return parts.length ? result.lead(count(offset)) + parts.join(result.join) + result.end : "";
+}
+
+/** "cat (7) 0.41, sat (8) 0.20": where a query looks most; names are those of `nameAt`. */
+export function strongestKeys(
+  weights: ArrayLike<number>,
+  nameAt: (key: number) => string,
+  fixed: (value: number) => string,
+  most = 3,
+): string {
+  return Array.from(weights, (weight, key) => ({ weight, key }))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, most)
+    .map(({ weight, key }) => `${nameAt(key)} ${fixed(weight)}`)
+    .join(", ");
+}
