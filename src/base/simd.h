@@ -22,4 +22,14 @@ inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {
 #endif
 }
 
+// The same for one number, which gets the bits that a lane gets.
+inline float MulAdd(float a, float b, float c) {
+#if defined(POSLAB_RELAXED_SIMD)
+  return wasm_f32x4_extract_lane(wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)),
+                                 0);
+#else
+  return a * b + c;
+#endif
+}
+
 }  // namespace poslab
