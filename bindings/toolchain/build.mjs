@@ -4,6 +4,7 @@
 
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { bundlePackage } from "./bundle.mjs";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
 import { prepareCorpora } from "./corpora.mjs";
 import { adaptGlue } from "./glue.mjs";
@@ -91,6 +92,7 @@ async function buildPackage() {
     await run(join(kBinaries, "tsc"), ["-p", "tsconfig.package.json"], {
       failure: "the package's TypeScript does not compile.",
     });
+    await bundlePackage();
     cpSync(wasmFolder, join(packageFolder, "js/wasm"), { recursive: true });
     // The command trains on these without a file given.
     cpSync(corporaFolder, join(packageFolder, "corpora"), { recursive: true });
