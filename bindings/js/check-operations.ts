@@ -62,6 +62,7 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
       heads: neededNumber(item, "heads"),
       queryLength: neededNumber(item, "queryLength"),
       keyLength: neededNumber(item, "keyLength"),
+      ...givenPositions(item),
     };
     return new Map([["bias", lab.bias(positionOf(item), options)]]);
   },
@@ -104,8 +105,6 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
 function attentionOptions(item: Case): AttentionOptions {
   const { mask, scale } = item.description;
   const keyMask = item.tensors.get("input.keyMask");
-  const queryPositions = item.tensors.get("input.queryPositions");
-  const keyPositions = item.tensors.get("input.keyPositions");
   return {
     query: needed(item, "input.query"),
     key: needed(item, "input.key"),
@@ -114,6 +113,15 @@ function attentionOptions(item: Case): AttentionOptions {
     ...(mask ? { mask } : {}),
     ...(scale === undefined ? {} : { scale }),
     ...(keyMask ? { keyMask: idsOf(keyMask) } : {}),
+    ...givenPositions(item),
+  };
+}
+
+/** The position ids that a case brings along. */
+function givenPositions(item: Case): Pick<AttentionOptions, "queryPositions" | "keyPositions"> {
+  const queryPositions = item.tensors.get("input.queryPositions");
+  const keyPositions = item.tensors.get("input.keyPositions");
+  return {
     ...(queryPositions ? { queryPositions: idsOf(queryPositions) } : {}),
     ...(keyPositions ? { keyPositions: idsOf(keyPositions) } : {}),
   };

@@ -30,3 +30,4 @@ export { readSafetensors, type TensorToWrite, writeSafetensors } from "./safeten
 export type * from "./types.js";
 export type * from "./run-types.js";
 export type * from "./config/types.js";
+export type { CaseObject, Diagnosis } from "./check.js";

@@ -3,6 +3,7 @@
 // experiments. Results are copies that are the caller's own; every wrong input is a PosLabError and leaves the module
 // usable.
 
+import type { CaseObject, Diagnosis } from "./check.js";
 import type { ConfigExplanation, ExplainOptions } from "./config/types.js";
 import { unwrap, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
@@ -188,6 +189,15 @@ export class PosLab {
     const { explainConfig, readConfigFile } = await import("./config.js");
     const isFile = config instanceof Uint8Array || config instanceof Blob;
     return explainConfig(isFile ? await readConfigFile(config) : config, { ...options, lab: this });
+  }
+
+  /**
+   * Runs a conformance case (a safetensors file's bytes, or description and tensors) and, where it fails, names the
+   * conventions under which its expected values would be right: another lane layout, other slopes, a missing scale, ...
+   * Loaded when called, from "poslab/check".
+   */
+  async diagnose(given: Uint8Array | CaseObject): Promise<Diagnosis> {
+    return (await import("./check.js")).diagnose(this, given);
   }
 
   // ---------------------------------------------------------------------------------------------- the lab

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the package adds to somebody's page: the built package is bundled as an application would bundle it, and
 // size-limit compares module, glue and typed layer (gzip) with the budget in package.json. What is loaded only when it is
-// called for (reading configs; browser.js is the reader of GGUF) is left out there by name.
+// called for (cases, configs; browser.js is the reader of GGUF) is left out there by name.
 
 import { join } from "node:path";
 import { run } from "./commands.mjs";
