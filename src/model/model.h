@@ -25,7 +25,8 @@ struct ModelDescription {
   enum class Norm { kLayer, kRms };  // RMSNorm has a gain only, whatever `bias` says
   // Pre: x += part(norm x), and a last norm before the head. Post: x = norm(x + part(x)), without a last norm.
   enum class NormPlacement { kPre, kPost };
-  enum class Activation { kGelu, kRelu, kSilu };
+  // GELU in its tanh form and as it is defined, by erf; x sigmoid(1.702 x); relu(x)^2 (So et al. 2021).
+  enum class Activation { kGelu, kRelu, kSilu, kGeluErf, kGeluQuick, kReluSquared };
   int64_t vocabulary = 0;
   int64_t dim = 64;
   int64_t heads = 4;

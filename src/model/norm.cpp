@@ -73,7 +73,7 @@ void NormForward(const NormArguments& arguments, float* y, float* statistics) {
   for (int64_t r = 0; r < arguments.rows; ++r) {
     const float* x = arguments.x + r * width;
     const float mean = arguments.kind == NormKind::kLayer ? Mean(x, width) : 0.0f;
-    const float inverse = 1.0f / std::sqrt(MeanSquare(x, mean, width) + kNormEpsilon);
+    const float inverse = 1.0f / std::sqrt(MeanSquare(x, mean, width) + arguments.epsilon);
     if (statistics) statistics[2 * r] = mean, statistics[2 * r + 1] = inverse;
     const v128_t means = wasm_f32x4_splat(mean), inverses = wasm_f32x4_splat(inverse);
     float* out = y + r * width;

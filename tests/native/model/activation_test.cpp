@@ -16,7 +16,8 @@ using Activation = ModelDescription::Activation;
 namespace {
 
 constexpr double kUnit = 0x1p-24;
-const Activation kAll[] = {Activation::kGelu, Activation::kRelu, Activation::kSilu};
+const Activation kAll[] = {Activation::kGelu,    Activation::kRelu,        Activation::kSilu,
+                           Activation::kGeluErf, Activation::kReluSquared, Activation::kGeluQuick};
 
 std::vector<float> Sweep() {
   std::vector<float> x = {0.0f, -0.0f, 1e-30f, -1e-30f, 100, -100, 1e4f, -1e4f};
@@ -38,12 +39,14 @@ TEST_CASE("Activations and their derivatives stay near the double reference") {
       // s = 1 / (1 + e), e = exp(-z): z is off by some 4 roundings of |z|, which changes e by that factor; then the
       // exponential's own error, a sum, a quotient, a product. Where e is large the whole is small: |x| e^-|z| |z| < 1.
       const double size = std::abs(static_cast<double>(x[n]));
-      const double z = kind == Activation::kGelu ? 1.6 * size * (1 + 0.045 * size * size) : size;
+      double z = kind == Activation::kGelu ? 1.6 * size * (1 + 0.045 * size * size) : size;
+      if (kind == Activation::kGeluQuick) z *= 1.702;
       const double relative = kExpRelativeError + (4 * z + 4) * kUnit;
       CAPTURE(static_cast<int>(kind));
       CAPTURE(x[n]);
       // 1 + tanh in the reference cancels: there it is only good to a rounding of 1 in double.
-      const double floor = 0x1p-52;
+      // The formula for erf is off by 1.5e-7 wherever it is, in P and so in both results.
+      const double floor = kind == Activation::kGeluErf ? 2.5e-7 : 0x1p-52;
       CHECK(std::abs(y[n] - expected[n]) <= relative * std::abs(expected[n]) + size * floor);
       // f' = s + x s (1 - s) z': each part with the error above, the second up to 1.2 large (z' x s (1 - s)).
       const double parts = std::abs(expected_slope[n]) + 2 * std::exp(-z / 2) * (1 + z);
