@@ -19,6 +19,14 @@
   T(OptimizerOptions, POSLAB_CORE_TYPE("CoreOptimizer"))                       \
   T(RunOptions, POSLAB_CORE_TYPE("CoreRunDescription"))                        \
   T(Change, POSLAB_CORE_TYPE("CoreChange"))                                    \
+  T(ArchitectureOptions, POSLAB_CORE_TYPE("CoreArchitecture"))                 \
+  T(InputOptions, POSLAB_CORE_TYPE("CoreModelInput"))                          \
+  T(PositionChangeOptions, POSLAB_CORE_TYPE("CorePositionChange"))             \
+  T(TensorPlaces, POSLAB_CORE_TYPE("CoreTensorPlace[]"))                       \
+  T(Names, "string[]")                                                         \
+  T(LogitsOutcome, POSLAB_OUTCOME("{ logits: Float32Array }"))                 \
+  T(EstimateOutcome, POSLAB_OUTCOME(POSLAB_CORE_TYPE("CoreMemoryEstimate")))   \
+  T(TransformerOutcome, POSLAB_OUTCOME("{ model: Transformer }"))              \
   T(SchemeList, POSLAB_CORE_TYPE("CoreSchemeInfo[]"))                          \
   T(TaskList, POSLAB_CORE_TYPE("CoreTaskInfo[]"))                              \
   T(ParameterList, POSLAB_CORE_TYPE("CoreParameter[]"))                        \

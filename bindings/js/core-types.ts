@@ -194,3 +194,76 @@ export interface CoreParameter {
   offset: number;
   size: number;
 }
+
+/** A whole architecture with every default filled in (models/model-description.ts explains the fields). */
+export interface CoreArchitecture {
+  dim: number;
+  vocabulary: number;
+  trainedLength: number;
+  encoder: CoreStack | null;
+  decoder: CoreStack | null;
+  separateEmbeddings: boolean;
+  tokenTypes: number;
+  image: {
+    channels: number;
+    patch: number;
+    height: number;
+    width: number;
+    classToken: boolean;
+    patchBias: boolean;
+  } | null;
+  memoryLength: number;
+  head: {
+    outputs: number;
+    tied: boolean;
+    scale: number;
+    bias: boolean;
+    transform: string | null;
+    pooling: string;
+  } | null;
+}
+export interface CoreStack {
+  layers: number;
+  heads: number;
+  keyValueHeads: number;
+  headDim: number;
+  feedForward: number;
+  causal: boolean;
+  /** one for all layers, or one a layer */ position: FlatScheme[];
+  scale: number;
+  /** one a layer, 0: none */ window: number[];
+  norm: { kind: string; place: string; epsilon: number; bias: boolean };
+  finalNorm: boolean;
+  embeddingNorm: boolean;
+  embeddingScale: number;
+  parallel: string;
+  activation: string;
+  gated: boolean;
+  bias: Record<"query" | "key" | "value" | "attentionOutput" | "gate" | "in" | "out", boolean>;
+  queryKeyNorm: string;
+}
+/** One sequence; null is "not given". */
+export interface CoreModelInput {
+  ids: NumberSource | null;
+  pixels: CoreInput | null;
+  attentionMask: Uint8Array | null;
+  positions: IdBytes | null;
+  tokenTypes: NumberSource | null;
+  memory: CoreInput | null;
+  decoderIds: NumberSource | null;
+}
+export interface CorePositionChange {
+  position: FlatScheme | null;
+  decoderPosition: FlatScheme | null;
+  window: number | null;
+  shift: number;
+}
+export interface CoreTensorPlace {
+  name: string;
+  shape: number[];
+}
+export interface CoreMemoryEstimate {
+  weights: number;
+  pass: number;
+  cachePerToken: number;
+}

@@ -115,8 +115,8 @@ export interface Architecture {
   /** rows of embedding.type; default 0: none */ tokenTypes?: number;
   image?: ImageInput | null;
   /**
-   * How many hidden states a segment leaves behind as memory (Transformer-XL's mem_len); default 0: as many as it has,
-   * and those before.
+   * How many hidden states a segment leaves behind as memory (Transformer-XL's mem_len); default 0: none, and none are
+   * read.
    */
   memoryLength?: number;
   /** null: logits are the rows after the last norm */ head: Head | null;
@@ -166,7 +166,8 @@ export interface ModelCalls {
   readonly tensors: readonly TensorPlace[];
   /**
    * Sets numbers of one tensor; they are copied and need not be kept.
-   * @param options.from index of the first number, to give a large tensor in pieces (whole rows or not)
+   * @param options.from index of the first number, to give a large tensor in pieces, one after the other (whole rows or
+   *   not); what comes from 0 starts again
    * @param options.transposed the numbers are [in, out] (GPT-2); 2-D tensors only
    */
   setTensor(name: string, numbers: Float32Array, options?: { from?: number; transposed?: boolean }): void;
@@ -185,7 +186,10 @@ export interface ModelCalls {
   attention(input: ModelInput, layer: number, kind?: AttentionKind): Tensor;
   /** [layers, M', dim]: what the last `logits` or `losses` leaves as memory for the next segment. */
   hiddenStates(): Tensor;
-  /** Encoder-decoders: runs the encoder for the `append`s that follow, and empties the cache. */
+  /**
+   * Encoder-decoders: runs the encoder for the `append`s that follow, and empties the cache, as `logits`, `losses` and
+   * `attention` do there.
+   */
   encode(input: Pick<ModelInput, "ids" | "attentionMask" | "positions" | "tokenTypes">): void;
   /** Puts tokens behind those of the cache (at least one) and gives the logits [outputs] of the last one. */
   append(ids: IntegerArray): Float32Array;
