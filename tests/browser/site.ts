@@ -10,7 +10,7 @@ import sirv from "sirv";
 import { launchOptions } from "../../bindings/toolchain/browser.mjs";
 
 const kSubPath = "/some/sub-path/";
-const folder = fileURLToPath(new URL("../../site", import.meta.url));
+const siteFolder = fileURLToPath(new URL("../../site", import.meta.url));
 
 export interface Site {
   url: string;
@@ -18,7 +18,8 @@ export interface Site {
   close: () => Promise<void>;
 }
 
-export async function openSite(): Promise<Site> {
+/** `folder` defaults to the built site. */
+export async function openSite(folder = siteFolder): Promise<Site> {
   if (!existsSync(folder)) throw new Error("site/ is not there: node bindings/toolchain/build.mjs");
   const serve = sirv(folder, { dev: true });
   const server = createServer((request, response) => {

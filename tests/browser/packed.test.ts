@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The package as somebody else gets it: packed, installed in an empty folder, used there by Node and by a Vite app that
+// runs under a strict Content-Security-Policy in Chromium.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packPackage } from "../../bindings/toolchain/pack.mjs";
+import { projectRoot } from "../js/shared.js";
+import { openSite } from "./site.js";
+
+const folder = mkdtempSync(join(tmpdir(), "poslab-packed-"));
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+const example = /```js\n([^]*?)```/.exec(readFileSync(join(projectRoot, "README.md"), "utf8"))![1]!;
+
+beforeAll(async () => {
+  write("package.json", JSON.stringify({ private: true, type: "module" }));
+  execFileSync("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", await packPackage()], {
+    cwd: folder,
+    stdio: "pipe",
+  });
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the packed package in an empty folder", () => {
+  it("runs the README's example in Node", () => {
+    write("example.mjs", example);
+    const printed = execFileSync(process.execPath, ["example.mjs"], { cwd: folder, encoding: "utf8" });
+    expect(printed).toMatch(/^0\.01 Float32Array\(4\) \[\s*-1\.98411/);
+  });
+
+  it("has its command, which finds its texts", () => {
+    const command = join(folder, "node_modules/.bin/poslab");
+    const words = ["extrapolate", "--encodings", "alibi", "--steps", "2", "--length", "8", "--test", "8", "--json"];
+    const printed = execFileSync(command, words, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+    expect((JSON.parse(printed) as { runs: unknown[] }).runs).toHaveLength(1);
+  });
+
+  it("works in a Vite app as it is: the example, and an experiment in a worker", async () => {
+    const app = `
+      import { runExperiment } from "poslab/run";
+      ${example.replace("console.log(", "const shown = [").replace(/\);\s*$/, "];")}
+      const { runs } = await runExperiment({
+        task: { type: "first" }, model: { dim: 16, heads: 2, feedForward: 32 }, encodings: [{ type: "rope" }],
+        training: { length: 8, batch: 2, steps: 3 }, test: { lengths: [8], windows: 2 }, atTest: [], seeds: [1],
+      });
+      document.title = JSON.stringify([shown[0], [...shown[1]], runs.length, runs[0].training.length]);`;
+    mkdirSync(join(folder, "app"));
+    write("app/main.js", app);
+    const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+    write(
+      "app/index.html",
+      `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}">
+       <title>waiting</title><script type="module" src="./main.js"></script>`,
+    );
+    const vite = join(projectRoot, "node_modules/vite/bin/vite.js");
+    execFileSync(process.execPath, [vite, "build", "app", "--base", "./"], { cwd: folder, stdio: "pipe" });
+
+    const site = await openSite(join(folder, "app/dist"));
+    try {
+      const page = await site.browser.newPage();
+      const troubles: string[] = [];
+      page.on("pageerror", (error) => troubles.push(error.message));
+      page.on("console", (message) => {
+        if (message.type() === "error") troubles.push(message.text());
+      });
+      await page.goto(site.url);
+      await page.waitForFunction(() => document.title !== "waiting", undefined, { timeout: 60_000 }).catch(() => {});
+      expect(troubles.filter((text) => !text.includes("favicon") && !text.includes("404"))).toEqual([]);
+      const [frequency, lanes, runs, entries] = JSON.parse(await page.title()) as [number, number[], number, number];
+      expect(frequency).toBeCloseTo(0.01, 12);
+      expect(lanes[0]).toBeCloseTo(-1.984111, 6);
+      expect([runs, entries > 0]).toEqual([1, true]);
+    } finally {
+      await site.close();
+    }
+  });
+});
