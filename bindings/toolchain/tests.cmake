@@ -84,11 +84,23 @@ if(POSLAB_TESTS)
 endif()
 
 if(POSLAB_BENCH)
-  # One program per file of tests/bench.
-  file(GLOB POSLAB_BENCH_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/bench/*.cpp")
-  foreach(source IN LISTS POSLAB_BENCH_SOURCES)
-    cmake_path(GET source STEM name)
-    add_executable(poslab_bench_${name} "${source}")
-    poslab_use_core(poslab_bench_${name})
-  endforeach()
+  # What is measured is one source: a program with Google Benchmark natively, and a module like the package's beside it.
+  set(POSLAB_BENCH_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}/tests/bench/kernels")
+  set(POSLAB_BENCH_SOURCES limit.cpp training.cpp workloads.cpp)
+  list(TRANSFORM POSLAB_BENCH_SOURCES PREPEND "${POSLAB_BENCH_FOLDER}/")
+  if(NOT EMSCRIPTEN)
+    find_package(benchmark QUIET)
+    if(NOT benchmark_FOUND)
+      message(
+        FATAL_ERROR
+          "PosLab's native benchmarks need Google Benchmark, which was not found.\n"
+          "  Debian, Ubuntu:  apt-get install libbenchmark-dev\n"
+          "  macOS:           brew install google-benchmark\n"
+          "or configure with -DPOSLAB_BENCH=OFF."
+      )
+    endif()
+    add_executable(poslab_bench "${POSLAB_BENCH_FOLDER}/native.cpp" ${POSLAB_BENCH_SOURCES})
+    poslab_use_core(poslab_bench)
+    target_link_libraries(poslab_bench PRIVATE benchmark::benchmark)
+  endif()
 endif()

@@ -9,8 +9,9 @@ if(NOT EXISTS "${POSLAB_EMBIND}")
   return()
 endif()
 
+# The rest of the arguments are sources.
 function(poslab_add_module target core file_name)
-  add_executable(${target} "${POSLAB_EMBIND}" ${POSLAB_EMBIND_PARTS})
+  add_executable(${target} ${ARGN})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name} SUFFIX .js)
   set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
   target_link_libraries(${target} PRIVATE ${core} poslab_flags)
@@ -50,16 +51,41 @@ function(poslab_add_module target core file_name)
   )
 endfunction()
 
-poslab_add_module(poslab_wasm poslab poslab)
+set(POSLAB_PACKAGE_SOURCES "${POSLAB_EMBIND}" ${POSLAB_EMBIND_PARTS})
+poslab_add_module(poslab_wasm poslab poslab ${POSLAB_PACKAGE_SOURCES})
 
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
 # Emscripten calls `tsc` for it: bindings/toolchain/build.mjs puts the project's own on the PATH.
 target_link_options(poslab_wasm PRIVATE "SHELL:--emit-tsd poslab.d.ts")
 
+# What makes a target a relaxed-SIMD one.
+function(poslab_relax target)
+  target_compile_options(${target} PRIVATE -mrelaxed-simd)
+  target_compile_definitions(${target} PRIVATE POSLAB_RELAXED_SIMD)
+endfunction()
+
 poslab_add_core(poslab_relaxed)
-target_compile_options(poslab_relaxed PRIVATE -mrelaxed-simd)
-target_compile_definitions(poslab_relaxed PRIVATE POSLAB_RELAXED_SIMD)
-poslab_add_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed)
-target_compile_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
-target_compile_definitions(poslab_wasm_relaxed PRIVATE POSLAB_RELAXED_SIMD)
+poslab_relax(poslab_relaxed)
+poslab_add_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed ${POSLAB_PACKAGE_SOURCES})
+poslab_relax(poslab_wasm_relaxed)
 target_link_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
+
+# The same two with the workloads of tests/bench, whose inputs stay in the module's memory.
+if(POSLAB_BENCH)
+  set(POSLAB_WORKLOADS "${POSLAB_BENCH_FOLDER}/module.cpp" ${POSLAB_BENCH_SOURCES})
+  poslab_add_module(poslab_bench_wasm poslab bench ${POSLAB_WORKLOADS})
+  poslab_add_module(poslab_bench_wasm_relaxed poslab_relaxed bench-relaxed ${POSLAB_WORKLOADS})
+  poslab_relax(poslab_bench_wasm_relaxed)
+  target_link_options(poslab_bench_wasm_relaxed PRIVATE -mrelaxed-simd)
+  foreach(target IN ITEMS poslab_bench_wasm poslab_bench_wasm_relaxed)
+    # The loops that measure the limit count as kernels.
+    target_compile_options(${target} PRIVATE -O2)
+    target_link_options(
+      ${target}
+      PRIVATE
+        # Memory grows page by page from little more than the stack, so that its size is what was needed.
+        -sINITIAL_MEMORY=1245184
+        -sMEMORY_GROWTH_LINEAR_STEP=65536
+    )
+  endforeach()
+endif()
