@@ -18,6 +18,7 @@ export default defineConfig(
     "bindings/js/wasm/",
     "web/public/",
     "tests/consumer/build/",
+    "tests/bench/built/",
   ]),
   js.configs.recommended,
   typescript.configs.recommended,

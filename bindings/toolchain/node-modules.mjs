@@ -3,32 +3,34 @@
 // an install that was cut off does not carry the mark that is compared here.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { run, say } from "./commands.mjs";
-import { nodeModules, projectRoot } from "./locations.mjs";
+import { projectRoot } from "./locations.mjs";
 import { digestOfText } from "./stamps.mjs";
 
-const kMark = join(nodeModules, ".poslab-lock");
-
-export async function provideNodeModules() {
-  const lockFile = join(projectRoot, "package-lock.json");
+/** Those of the project, or of a folder that has a package.json of its own. */
+export async function provideNodeModules(folder = projectRoot) {
+  const lockFile = join(folder, "package-lock.json");
   if (!existsSync(lockFile)) return;
+  const mark = join(folder, "node_modules/.poslab-lock");
   const wanted = digestOfText(readFileSync(lockFile, "utf8") + process.versions.modules);
-  if (existsSync(kMark) && readFileSync(kMark, "utf8") === wanted) return;
-  if (matchesLock(lockFile)) {
-    writeFileSync(kMark, wanted);
+  if (existsSync(mark) && readFileSync(mark, "utf8") === wanted) return;
+  if (matchesLock(folder, lockFile)) {
+    writeFileSync(mark, wanted);
     return;
   }
-  say("npm packages are missing or not those of package-lock.json: npm ci");
+  const where = folder === projectRoot ? "" : ` (in ${relative(projectRoot, folder)})`;
+  say(`npm packages are missing or not those of package-lock.json: npm ci${where}`);
   await run("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: folder,
     failure: "npm could not install the packages (its message is above); run the same command again once it can.",
   });
-  writeFileSync(kMark, wanted);
+  writeFileSync(mark, wanted);
 }
 
 /** True when npm's own record of what it installed lists every package of the lock file in the same version. */
-function matchesLock(lockFile) {
-  const record = join(nodeModules, ".package-lock.json");
+function matchesLock(folder, lockFile) {
+  const record = join(folder, "node_modules/.package-lock.json");
   if (!existsSync(record)) return false;
   const wanted = JSON.parse(readFileSync(lockFile, "utf8")).packages;
   const installed = JSON.parse(readFileSync(record, "utf8")).packages;

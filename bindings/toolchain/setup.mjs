@@ -6,7 +6,14 @@ import { Stop, compareVersions, isMain, main, say } from "./commands.mjs";
 import { provideEmscripten } from "./emscripten.mjs";
 import { provideNodeModules } from "./node-modules.mjs";
 import { providePoems } from "./poems.mjs";
-import { browserPackages, buildPackages, checkCmake, formatPackages, installMissing } from "./system-packages.mjs";
+import {
+  benchPackages,
+  browserPackages,
+  buildPackages,
+  checkCmake,
+  formatPackages,
+  installMissing,
+} from "./system-packages.mjs";
 
 const kMinimumNode = "20.0.0";
 
@@ -18,13 +25,14 @@ const kParts = {
   },
   format: () => installMissing(formatPackages),
   browser: () => installMissing(browserPackages),
+  bench: () => installMissing(benchPackages),
   emscripten: provideEmscripten,
   poems: providePoems,
-  npm: provideNodeModules,
+  npm: () => provideNodeModules(),
 };
 
 export const kForBuilding = ["native", "emscripten", "poems", "npm"];
-export const kForTesting = Object.keys(kParts);
+export const kForTesting = Object.keys(kParts).filter((name) => name !== "bench");
 
 /** Provides the named parts; without names, what `npm start` needs. */
 export async function setUp(names = kForBuilding) {

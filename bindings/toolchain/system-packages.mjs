@@ -31,6 +31,10 @@ export const browserPackages = [
   { name: "chromium", why: "the browser tests run in it", present: program(...kBrowsers) },
 ];
 
+export const benchPackages = [
+  { name: "libbenchmark-dev", why: "times the core natively", present: header("benchmark/benchmark.h") },
+];
+
 export const formatPackages = [
   { name: "clang-format-19", why: "checks the layout of the C++ sources", present: program("clang-format-19") },
 ];

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Cost against length: time and memory of every scheme, forward and backward, causal, each in a module of its own whose
+// memory grows page by page, so that its size is the peak of what was needed.
+
+import { makeAttention, must, shapeOf } from "./kernels.js";
+import type { Bench, Growth } from "./place.js";
+import { fitExponent, spreadOf } from "./statistics.js";
+
+const kLengths = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+const kQuickLengths = [256, 512, 1024, 2048];
+/** Below this the memory that every call needs anyhow (stack, tiles) is a good part of all. */
+const kFitFrom = 512;
+/** Times are the median of seven up to here; then three, and one at the end, which takes minutes for all schemes. */
+const kSamples = (length: number): number => (length <= 2048 ? 7 : length <= 8192 ? 3 : 1);
+const kQuickSamples = 1;
+/** The goal: inputs, outputs, gradients, 2 MiB and three tables as large as one head's queries. */
+const kFree = 2 << 20;
+const kTables = 3;
+
+type Direction = Growth["direction"];
+type Point = Growth["points"][number];
+
+export async function measureGrowth(bench: Bench): Promise<Growth[]> {
+  const [first] = bench.kernels.values();
+  const growth: Growth[] = [];
+  for (const scheme of first!.schemeTypes()) {
+    bench.place.say(`time and memory against length, ${scheme}`);
+    growth.push(...(await growthOf(bench, scheme)));
+  }
+  return growth;
+}
+
+async function growthOf(bench: Bench, scheme: string): Promise<Growth[]> {
+  const points: Record<Direction, Point[]> = { forward: [], backward: [] };
+  let failure: string | undefined;
+  try {
+    for (const length of bench.quick ? kQuickLengths : kLengths) {
+      const point = await measureLength(bench, scheme, length);
+      points.forward.push(point.forward);
+      points.backward.push(point.backward);
+    }
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  }
+  return (["forward", "backward"] as const).map((direction) => ({
+    engine: bench.place.engine,
+    scheme,
+    direction,
+    ...summed(points[direction]),
+    ...(failure === undefined ? {} : { failure }),
+  }));
+}
+
+function summed(points: Point[]): Omit<Growth, "engine" | "scheme" | "direction"> {
+  const fitted = points.filter(({ length }) => length >= kFitFrom);
+  const last = points.at(-1);
+  const head = (last?.length ?? 0) * 64 * 4;
+  return {
+    points,
+    timeExponent: fitExponent(fitted.map(({ length, milliseconds }) => ({ x: length, y: milliseconds }))),
+    memoryExponent: fitExponent(fitted.map(({ length, bytes }) => ({ x: length, y: bytes }))),
+    beyond: last ? last.bytes - last.given : 0,
+    allowed: kFree + kTables * head,
+  };
+}
+
+async function measureLength(bench: Bench, scheme: string, length: number): Promise<Record<Direction, Point>> {
+  const kernels = await bench.place.kernels("simd");
+  const size = (): number => kernels.HEAPU8.length;
+  const base = size();
+  const attention = makeAttention(kernels, scheme, shapeOf(length, true));
+  const samples = bench.quick ? kQuickSamples : kSamples(length);
+  const time = (run: () => string): number => {
+    const times: number[] = [];
+    // A module of its own is compiled anew: the first run is left out where that is cheap.
+    if (length <= 4096) must(run());
+    while (times.length < samples) {
+      const started = performance.now();
+      must(run());
+      times.push(performance.now() - started);
+    }
+    return spreadOf(times).median;
+  };
+  const point = (milliseconds: number, given: number): Point => ({ length, milliseconds, bytes: size() - base, given });
+  const forward = point(
+    time(() => attention.forward()),
+    attention.forwardBytes(),
+  );
+  must(attention.backward());
+  const milliseconds = time(() => attention.backward());
+  must(attention.pull());
+  const backward = point(milliseconds, attention.backwardBytes());
+  attention.delete();
+  return { forward, backward };
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What each library adds to somebody's page: bundled as an application that computes attention would bundle it, gzip,
+// and the WebAssembly file that it loads.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { packageFolder } from "../../bindings/toolchain/locations.mjs";
+import { benchFolder, peerModules, sizeFolder } from "./folders.mjs";
+
+const kEntry = "bench-entry";
+
+const libraries = [
+  {
+    name: "PosLab",
+    code: `export { loadPosLab } from ${JSON.stringify(join(packageFolder, "js/index.js"))};`,
+    wasm: join(packageFolder, "js/wasm/poslab.wasm"),
+  },
+  {
+    name: "onnxruntime-web",
+    code: 'export { InferenceSession, Tensor, env } from "onnxruntime-web/wasm";',
+    wasm: join(peerModules, "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm"),
+  },
+  {
+    name: "tfjs-wasm",
+    code: `export { tensor, scalar, matMul, mul, add, softmax, stack, tidy, setBackend, ready } from "@tensorflow/tfjs-core";
+export { setWasmPaths, setThreadsCount } from "@tensorflow/tfjs-backend-wasm";`,
+    wasm: join(peerModules, "@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm"),
+  },
+  { name: "jax-js", code: 'export { init, defaultDevice, jit, numpy, nn } from "@jax-js/jax";', wasm: null },
+];
+
+/** [{ name, script, wasm, total }] in bytes after gzip. */
+export async function measureSizes() {
+  const { build } = await import("vite");
+  const rows = [];
+  for (const { name, code, wasm } of libraries) {
+    const outDir = join(sizeFolder, name);
+    await build({
+      configFile: false,
+      root: benchFolder,
+      logLevel: "error",
+      plugins: [
+        {
+          name: kEntry,
+          resolveId: (id) => (id === kEntry ? join(benchFolder, `${kEntry}.js`) : null),
+          load: (id) => (id === join(benchFolder, `${kEntry}.js`) ? code : null),
+        },
+      ],
+      build: {
+        outDir,
+        emptyOutDir: true,
+        target: "es2022",
+        assetsInlineLimit: 0,
+        rollupOptions: { input: kEntry, preserveEntrySignatures: "strict" },
+      },
+    });
+    const scripts = readdirSync(outDir, { recursive: true }).filter((file) => /\.m?js$/.test(file));
+    const weigh = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
+    const script = scripts.reduce((sum, file) => sum + weigh(join(outDir, file)), 0);
+    const binary = wasm ? weigh(wasm) : 0;
+    rows.push({ name, script, wasm: binary, total: script + binary });
+  }
+  return rows;
+}
