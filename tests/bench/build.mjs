@@ -103,12 +103,12 @@ async function buildNative() {
 /** Everything for the named places. */
 export async function buildFor(places, topics) {
   await buildProject(["wasm", "corpora", "package"]);
-  const inWasm = places.some((place) => place !== "native");
+  const kernels = topics.some((topic) => !["startup", "size"].includes(topic));
   const steps = [
-    ["kernels", inWasm, buildKernels],
+    ["kernels", kernels && places.some((place) => place !== "native"), buildKernels],
     ["scripts", true, buildForNode],
-    ["page", places.includes("chromium"), buildPage],
-    ["native", places.includes("native") && topics.some((topic) => topic !== "memory"), buildNative],
+    ["page", kernels && places.includes("chromium"), buildPage],
+    ["native", kernels && places.includes("native"), buildNative],
   ];
   for (const [name, wanted, step] of steps) {
     if (!wanted) continue;

@@ -64,7 +64,7 @@ export async function measureInChromium(plan) {
 /** Google Benchmark's own JSON: what of the kernels is asked for, repeated and in random order. */
 export async function measureNatively({ topics, quick }) {
   const families = [
-    ["attention", "attention|decode"],
+    ["attention", quick ? "attention/(none|rope|shaw)|decode" : "attention|decode"],
     ["position", "position"],
     ["training", "training|evaluation|matmul"],
   ];

@@ -18,8 +18,9 @@ async function measure({ quick, topics, places }, command) {
   const inEngines = topics.filter((topic) => kInEngines.includes(topic));
   if (inEngines.length > 0) {
     if (places.includes("node")) results.places.push(await measureInNode({ topics: inEngines, quick }));
-    // Memory is the module's own, and Node has told it.
-    const onPage = inEngines.filter((topic) => topic !== "memory" || !places.includes("node"));
+    // Memory is the module's own, and Node has told it; a quick run leaves the positional kernels out, too.
+    const inNode = (topic) => places.includes("node") && (topic === "memory" || (quick && topic === "position"));
+    const onPage = inEngines.filter((topic) => !inNode(topic));
     if (places.includes("chromium") && onPage.length > 0)
       results.places.push(await measureInChromium({ topics: onPage, quick }));
     if (places.includes("native")) results.native = await measureNatively({ topics, quick });

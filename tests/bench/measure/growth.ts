@@ -7,7 +7,7 @@ import type { Bench, Growth } from "./place.js";
 import { fitExponent, spreadOf } from "./statistics.js";
 
 const kLengths = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
-const kQuickLengths = [256, 512, 1024, 2048];
+const kQuickLengths = [256, 512, 1024];
 /** Below this the memory that every call needs anyhow (stack, tiles) is a good part of all. */
 const kFitFrom = 512;
 /** Times are the median of seven up to here; then three, and one at the end, which takes minutes for all schemes. */

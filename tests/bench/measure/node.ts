@@ -14,6 +14,9 @@ import type { Kernels } from "./kernels.js";
 import { measure } from "./measure.js";
 import type { Place, Plan, Variant } from "./place.js";
 
+// onnxruntime-web's glue makes Node's threads look like the browser's workers; jax-js would then start them, too.
+Object.defineProperty(globalThis, "Worker", { get: () => undefined, set: () => {} });
+
 /** Where the driver put things; see build.mjs. */
 export interface NodeFolders {
   kernels: string;

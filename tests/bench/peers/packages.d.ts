@@ -18,9 +18,9 @@ declare module "onnxruntime-web" {
 declare module "@tensorflow/tfjs-core" {
   export interface Tensor {
     data(): Promise<Float32Array>;
-    reshape(shape: number[]): Tensor;
     dispose(): void;
   }
+  export function reshape(a: Tensor, shape: number[]): Tensor;
   export function tensor(values: Float32Array, shape: number[]): Tensor;
   export function scalar(value: number): Tensor;
   export function matMul(a: Tensor, b: Tensor, transposeA?: boolean, transposeB?: boolean): Tensor;
@@ -35,7 +35,6 @@ declare module "@tensorflow/tfjs-core" {
   export function softmax(a: Tensor): Tensor;
   export function stack(tensors: Tensor[]): Tensor;
   export function concat(tensors: Tensor[], axis: number): Tensor;
-  export function unstack(a: Tensor): Tensor[];
   export function slice(a: Tensor, begin: number[], size: number[]): Tensor;
   export function tidy<T>(body: () => T): T;
   export function setBackend(name: string): Promise<boolean>;

@@ -163,8 +163,8 @@ function tableSubject({ length, dim, expected }: PositionProblem["table"]): Subj
     [positions, frequencies],
     () => {
       const angles = tf.mul(positions, frequencies);
-      const columns = [tf.sin(angles), tf.cos(angles)].map((part) => part.reshape([length, half, 1]));
-      return tf.concat(columns, 2).reshape([length, dim]);
+      const columns = [tf.sin(angles), tf.cos(angles)].map((part) => tf.reshape(part, [length, half, 1]));
+      return tf.reshape(tf.concat(columns, 2), [length, dim]);
     },
     (output) => largestError(output, expected),
     kTableTolerance,
