@@ -12,7 +12,7 @@ namespace {
 struct Call {
   Tensor query, key, value;
   Buffer<uint8_t> key_mask;
-  Buffer<int64_t> query_ids, key_ids;
+  Buffer<int64_t> query_ids, key_ids, documents;
   GivenScheme given;
   BindArguments bind;
   Hooks hooks;
@@ -35,12 +35,15 @@ Status ReadMask(const val& options, Call* call) {
   mask.causal = TruthOf(options, "causal");
   if (TruthOf(options, "topLeft")) mask.alignment = Mask::Alignment::kTopLeft;
   mask.window = MaybeCount(options, "window");
+  const int64_t keys = call->arguments.key.length;
+  const Result<Positions> documents = PositionsOf(options["documents"], 0, keys, "mask.documents", &call->documents);
+  if (!documents.ok()) return documents.status();
+  mask.documents = documents->ids;
   const val key_mask = options["keyMask"];
   if (!IsGiven(key_mask)) return Status::Ok();
   Result<Buffer<uint8_t>> copied = CopyBytes(key_mask, "keyMask");
   if (!copied.ok()) return copied.status();
   call->key_mask = std::move(*copied);
-  const int64_t keys = call->arguments.key.length;
   if (call->key_mask.size() != keys) {
     return Status::Number(Code::kShape, "keyMask", static_cast<double>(call->key_mask.size()),
                           "a list of {0}, one for each key,", static_cast<double>(keys));

@@ -71,6 +71,7 @@ export interface CoreAttentionCall {
   window: number | null;
   scale: number | null;
   keyMask: Uint8Array | null;
+  documents: IdBytes | null;
   queryPositions: IdBytes | null;
   keyPositions: IdBytes | null;
   weights: boolean;

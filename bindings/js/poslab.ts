@@ -268,8 +268,8 @@ export class PosLab {
 
 function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
   const mask: Mask = options.mask ?? {};
-  checkOptions(mask, ["causal", "alignment", "window"], "mask");
-  const { causal = false, alignment = "bottom-right", window } = mask;
+  checkOptions(mask, ["causal", "alignment", "window", "documents"], "mask");
+  const { causal = false, alignment = "bottom-right", window, documents } = mask;
   if (typeof causal !== "boolean") throw wrongArgument("type", "mask.causal", causal, "true or false");
   if (alignment !== "bottom-right" && alignment !== "top-left")
     throw wrongArgument("unknownName", "mask.alignment", alignment, '"bottom-right" or "top-left"');
@@ -282,6 +282,7 @@ function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
     causal,
     topLeft: alignment === "top-left",
     window: window === undefined ? null : readCount(window, "mask.window"),
+    documents: documents === undefined ? null : readIds(documents, "mask.documents"),
     scale: options.scale ?? null,
     keyMask: options.keyMask === undefined ? null : readMask(options.keyMask, "keyMask"),
     queryPositions: options.queryPositions === undefined ? null : readIds(options.queryPositions, "queryPositions"),

@@ -115,6 +115,11 @@ export interface Mask {
   causal?: boolean;
   /** default "bottom-right": the last query sees the last key */ alignment?: "bottom-right" | "top-left";
   /** a query sees itself and window - 1 keys before it; needs causal */ window?: number;
+  /**
+   * [Lk], never falling: documents packed into one row, by number. A query sees the keys of the document of the key at
+   * its own place, and no others.
+   */
+  documents?: IntegerArray;
 }
 export interface AttentionOptions {
   /** [H, Lq, D] */ query: TensorLike;

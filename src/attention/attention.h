@@ -34,6 +34,9 @@ struct Mask {
   Alignment alignment = Alignment::kBottomRight;  // bottom-right: the last query sees the last key
   std::optional<int64_t> window;                  // itself and window - 1 keys before it; needs causal; >= 1
   const uint8_t* key_mask = nullptr;              // [keys], 0 = hidden; hidden keys and values may hold anything
+  // [keys], never falling: documents packed into one row, by number. A query sees the keys of the document of the key at
+  // its own place (counted by `alignment`), and no others; nothing where there is no such key.
+  const int64_t* documents = nullptr;
 };
 
 struct AttentionArguments {

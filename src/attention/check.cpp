@@ -53,7 +53,13 @@ Status CheckPositions(std::string_view argument, const Positions& positions, int
   return Status::Ok();
 }
 
-Status CheckMask(const Mask& mask) {
+Status CheckMask(const Mask& mask, int64_t keys) {
+  for (int64_t j = 1; mask.documents && j < keys; ++j) {
+    if (mask.documents[j] < mask.documents[j - 1])
+      return Status::Number(Code::kRange, "mask.documents", static_cast<double>(mask.documents[j]),
+                            "at least {0}, the number of the key before: documents stand one after the other",
+                            static_cast<double>(mask.documents[j - 1]));
+  }
   if (!mask.window) return Status::Ok();
   if (*mask.window < 1)
     return Status::Number(Code::kRange, "mask.window", static_cast<double>(*mask.window),
@@ -122,7 +128,7 @@ Status CheckAttention(const AttentionArguments& arguments) {
     return Shape("key", key.heads, "a number of heads that divides the {0} heads of the queries", query.heads);
   if (value.heads != key.heads) return Shape("value", value.heads, "as many heads as the keys, {0}", key.heads);
   if (value.length != key.length) return Shape("value", value.length, "as long as the keys, {0}", key.length);
-  POSLAB_RETURN_IF_ERROR(CheckMask(arguments.mask));
+  POSLAB_RETURN_IF_ERROR(CheckMask(arguments.mask, key.length));
   if (arguments.scale && !std::isfinite(*arguments.scale))
     return Status::Number(Code::kRange, "scale", static_cast<double>(*arguments.scale), "a finite number");
   return arguments.hooks ? CheckHooks(arguments) : Status::Ok();

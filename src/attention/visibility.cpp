@@ -5,13 +5,31 @@
 
 namespace poslab {
 
-int64_t Visibility::Begin(int64_t query) const {
-  // Compared this way round because i + shift - window could overflow for a window near 2^63.
-  if (window == 0 || window >= query + shift + 1) return 0;
-  return std::min(query + shift + 1 - window, keys);
+int64_t Visibility::DocumentBegin(int64_t query) const {
+  if (!documents) return 0;
+  const int64_t own = query + shift;
+  if (own < 0 || own >= keys) return own < 0 ? 0 : keys;
+  return std::lower_bound(documents, documents + own, documents[own]) - documents;
 }
 
-int64_t Visibility::End(int64_t query) const { return causal ? std::clamp<int64_t>(query + shift + 1, 0, keys) : keys; }
+int64_t Visibility::DocumentEnd(int64_t query) const {
+  if (!documents) return keys;
+  const int64_t own = query + shift;
+  if (own < 0 || own >= keys) return own < 0 ? 0 : keys;
+  return std::upper_bound(documents + own, documents + keys, documents[own]) - documents;
+}
+
+int64_t Visibility::Begin(int64_t query) const {
+  const int64_t begin = DocumentBegin(query);
+  // Compared this way round because i + shift - window could overflow for a window near 2^63.
+  if (window == 0 || window >= query + shift + 1) return begin;
+  return std::max(begin, std::min(query + shift + 1 - window, keys));
+}
+
+int64_t Visibility::End(int64_t query) const {
+  const int64_t end = DocumentEnd(query);
+  return causal ? std::clamp<int64_t>(query + shift + 1, 0, end) : end;
+}
 
 int64_t Visibility::LowestDifference() const {
   const int64_t lowest = -(queries - 1);
@@ -29,6 +47,7 @@ Visibility MakeVisibility(const Mask& mask, int64_t queries, int64_t keys) {
   visibility.shift = mask.alignment == Mask::Alignment::kBottomRight ? keys - queries : 0;
   visibility.window = mask.window.value_or(0);
   visibility.key_mask = mask.key_mask;
+  visibility.documents = mask.documents;
   return visibility;
 }
 

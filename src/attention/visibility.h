@@ -27,6 +27,7 @@ struct Visibility {
   int64_t shift = 0;   // query i sees keys up to i + shift
   int64_t window = 0;  // and this many of them at most; 0: all
   const uint8_t* key_mask = nullptr;
+  const int64_t* documents = nullptr;  // [keys], never falling
 
   // The keys that a query sees by index: [Begin, End), which may be empty.
   int64_t Begin(int64_t query) const;
@@ -34,6 +35,11 @@ struct Visibility {
   // The differences key - query that any pair seen can have: [lowest, highest], empty when lowest > highest.
   int64_t LowestDifference() const;
   int64_t HighestDifference() const;
+
+ private:
+  // The keys of the query's document; all without documents.
+  int64_t DocumentBegin(int64_t query) const;
+  int64_t DocumentEnd(int64_t query) const;
 };
 
 Visibility MakeVisibility(const Mask& mask, int64_t queries, int64_t keys);

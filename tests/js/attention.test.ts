@@ -179,6 +179,57 @@ describe("attention", () => {
   });
 });
 
+describe("documents packed into one row", () => {
+  const lengths = [5, 12, 1, 9];
+  const documents = lengths.flatMap((length, index) => Array<number>(length).fill(index));
+  const total = documents.length;
+  const [query, key, value] = [tensor([2, total, 8]), tensor([2, total, 8], 2), tensor([2, total, 8], 3)];
+  const part = ({ data, shape: [heads = 0, , width = 0] }: Tensor, from: number, length: number): Tensor => ({
+    data: Float32Array.from({ length: heads * length * width }, (_, index) => {
+      const head = Math.floor(index / (length * width));
+      return data[(head * total + from) * width + (index % (length * width))]!;
+    }),
+    shape: [heads, length, width],
+  });
+
+  it.each<Position>([{ type: "rope" }, { type: "alibi" }, { type: "shaw", maxDistance: 2, keys: tensor([5, 8], 4) }])(
+    "do not see each other, and with restarted ids give what each gives alone: $type",
+    (position) => {
+      const positions = lengths.flatMap((length) => Array.from({ length }, (_, index) => index));
+      const packed = lab.attention({
+        query,
+        key,
+        value,
+        position,
+        mask: { causal: true, documents },
+        queryPositions: positions,
+        keyPositions: positions,
+      }).output;
+      let from = 0;
+      for (const length of lengths) {
+        const alone = lab.attention({
+          query: part(query, from, length),
+          key: part(key, from, length),
+          value: part(value, from, length),
+          position,
+          mask: causal,
+        }).output;
+        const got = part(packed, from, length).data;
+        alone.data.forEach((wanted, index) => expect(got[index]).toBeCloseTo(wanted, 5));
+        from += length;
+      }
+    },
+  );
+
+  it("are refused when they are not in order, or not one number a key", () => {
+    const call = (given: number[]): unknown =>
+      lab.attention({ query, key, value, mask: { causal: true, documents: given } });
+    expect(() => call(documents.toReversed())).toThrowError(/mask\.documents/);
+    expect(() => call(documents.slice(1))).toThrowError(/mask\.documents/);
+    expect(() => call(documents.map((number) => number + 0.5))).toThrowError(/mask\.documents/);
+  });
+});
+
 describe("a key cache under dynamic NTK", () => {
   const position: Position = {
     type: "rope",
