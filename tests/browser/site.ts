@@ -111,3 +111,33 @@ export async function saved(page: Page, click: () => Promise<void>): Promise<{ n
   for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
   return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
 }
+
+interface TraceEvent {
+  name: string;
+  pid: number;
+  tid: number;
+  /** microseconds of processor time */ tdur?: number;
+  args?: { name?: string };
+}
+const kLongTask = 50_000;
+
+/**
+ * Tasks of the page's own thread meanwhile, by the processor time that they took: a busy machine that gives the page no
+ * time does not count against it. `long` has those above 50 ms, in microseconds.
+ */
+export async function mainThreadTasks(
+  site: Site,
+  page: Page,
+  meanwhile: () => Promise<unknown>,
+): Promise<{ all: number; long: number[] }> {
+  await site.browser.startTracing(page, { categories: ["toplevel", "devtools.timeline"] });
+  await meanwhile();
+  const { traceEvents } = JSON.parse((await site.browser.stopTracing()).toString("utf8")) as {
+    traceEvents: TraceEvent[];
+  };
+  const main = traceEvents.filter((event) => event.name === "thread_name" && event.args?.name === "CrRendererMain");
+  const onMain = (event: TraceEvent) => main.some(({ pid, tid }) => pid === event.pid && tid === event.tid);
+  const tasks = traceEvents.filter((event) => /RunTask$/.test(event.name) && onMain(event));
+  const times = tasks.flatMap(({ tdur }) => (tdur === undefined ? [] : [tdur]));
+  return { all: times.length, long: times.filter((time) => time > kLongTask) };
+}

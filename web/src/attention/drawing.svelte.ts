@@ -6,22 +6,14 @@ import { wrap, type Remote } from "comlink";
 import { SvelteMap } from "svelte/reactivity";
 import type { Encoding } from "../engine/poslab.js";
 import { startThread } from "./thread.js";
-import type { PanelRequest, PanelResult, RowResult, Sight } from "./panels.js";
+import { Jobs, nameOf, type Job, type Wanted } from "./jobs.js";
+import type { PanelResult, RowResult } from "./panels.js";
 import type { RaceModels } from "./trained.js";
-import type { Answer, PanelWorker, Problem, SceneFacts, SceneRequest } from "./worker.js";
-
-export interface Wanted {
-  scene: SceneRequest;
-  encodings: readonly Encoding[];
-  sight: Sight;
-  request: PanelRequest;
-  /** the query that is read out, or null */ query: number | null;
-}
+import type { Answer, Drawings, PanelWorker, Problem, SceneFacts, SceneRequest } from "./worker.js";
 
 /** What is drawn of one encoding; an answer stays until the next one is there. */
 export interface Drawn<Value> {
   answer: Answer<Value>;
-  /** what it answers */ key: string;
   offset: number;
 }
 
@@ -35,7 +27,7 @@ export class Drawing {
 
   #wanted: Wanted | null = null;
   #scene = "";
-  #next = 0;
+  readonly #jobs = new Jobs();
   #working = false;
   #closed = false;
   #thread: Worker | undefined;
@@ -62,47 +54,47 @@ export class Drawing {
   async #work(): Promise<void> {
     this.#working = true;
     try {
-      while (!this.#closed && (await this.#step()));
+      for (;;) {
+        await this.#openScene();
+        const job = this.#closed ? null : this.#nextJob();
+        if (!job) break;
+        await this.#draw(job);
+      }
+      this.settled = this.facts !== null;
     } catch (error) {
+      this.#jobs.clear(); // what was asked is asked again with the next wish
       if (!this.#closed) this.failure = error instanceof Error ? error.message : String(error);
     } finally {
       this.#working = false;
     }
   }
 
-  /** Does the next thing that is out of date; false when there is none. */
-  async #step(): Promise<boolean> {
-    const wanted = this.#wanted!;
-    const scene = JSON.stringify(wanted.scene);
-    if (scene !== this.#scene) {
+  async #openScene(): Promise<void> {
+    while (!this.#closed && !this.#sceneIsOpen()) {
       this.settled = false;
-      await this.#open(wanted.scene, scene);
-      return true;
+      const { scene } = this.#wanted!;
+      await this.#open(scene, JSON.stringify(scene));
     }
-    if (!this.facts) return false;
-    const { encodings, sight, request } = wanted;
-    const query = wanted.query !== null && wanted.query < this.facts.symbols.length ? wanted.query : null;
-    const rowKey = JSON.stringify([scene, sight, request.offset, query]);
-    const panelKey = JSON.stringify([scene, sight, request]);
-    for (let turn = 0; turn < encodings.length; turn += 1) {
-      const encoding = encodings[(this.#next + turn) % encodings.length]!;
-      const name = JSON.stringify(encoding);
-      if (query !== null && this.rows.get(name)?.key !== rowKey) {
-        const answer = await this.#worker().row(encoding, sight, query, request.offset);
-        this.rows.set(name, { answer, key: rowKey, offset: request.offset });
-        return true;
-      }
-      if (this.panels.get(name)?.key !== panelKey) {
-        this.settled = false;
-        const answer = await this.#worker().panel(encoding, sight, request);
-        this.panels.set(name, { answer, key: panelKey, offset: request.offset });
-        this.#next = (this.#next + turn + 1) % encodings.length;
-        return true;
-      }
-    }
-    this.settled = true;
-    return false;
   }
+  #sceneIsOpen = (): boolean => JSON.stringify(this.#wanted!.scene) === this.#scene;
+
+  /** The next wish is sent before the answer to the last one is drawn, so that both threads have work. */
+  async #draw(first: Job): Promise<void> {
+    this.settled = false;
+    let job: Job | null = first;
+    let reply: Promise<Drawings> | null = this.#worker().draw(first);
+    while (job && reply && !this.#closed) {
+      const done: Job = job;
+      const { panels, rows } = await reply;
+      job = this.#sceneIsOpen() ? this.#nextJob() : null;
+      reply = job && this.#worker().draw(job);
+      const { offset } = done.request;
+      done.panels.forEach((encoding, index) => this.panels.set(nameOf(encoding), { answer: panels[index]!, offset }));
+      done.rows.forEach((encoding, index) => this.rows.set(nameOf(encoding), { answer: rows[index]!, offset }));
+    }
+  }
+
+  #nextJob = (): Job | null => (this.facts ? this.#jobs.next(this.#wanted!, this.facts) : null);
 
   async #open(scene: SceneRequest, key: string): Promise<void> {
     if (scene.kind === "trained" && scene.race !== this.#race) {
@@ -112,8 +104,7 @@ export class Drawing {
     const answer = await this.#worker().open(scene);
     this.#scene = key;
     this.failure = null;
-    this.panels.clear();
-    this.rows.clear();
+    for (const kept of [this.panels, this.rows, this.#jobs]) kept.clear();
     this.facts = "value" in answer ? answer.value : null;
     this.problem = "problem" in answer ? answer.problem : null;
   }

@@ -84,12 +84,30 @@ export class RandomVectors {
     const length = x.length / dim;
     const data = new Float32Array(x.length);
     for (let out = 0; out < dim; out += 1) {
-      const head = Math.floor(out / kHeadDim);
+      const to = Math.floor(out / kHeadDim) * length * kHeadDim + (out % kHeadDim);
       const row = matrix.subarray(out * dim, (out + 1) * dim);
-      for (let at = 0; at < length; at += 1) {
-        let sum = this.#common[out]!;
-        for (let c = 0; c < dim; c += 1) sum += row[c]! * x[at * dim + c]!;
-        data[(head * length + at) * kHeadDim + (out % kHeadDim)] = sum;
+      const common = this.#common[out]!;
+      let at = 0;
+      // Four rows at once use each entry of the matrix four times.
+      for (; at + 4 <= length; at += 4) {
+        let [a, b, c, d] = [common, common, common, common];
+        const from = at * dim;
+        for (let lane = 0; lane < dim; lane += 1) {
+          const entry = row[lane]!;
+          a += entry * x[from + lane]!;
+          b += entry * x[from + dim + lane]!;
+          c += entry * x[from + 2 * dim + lane]!;
+          d += entry * x[from + 3 * dim + lane]!;
+        }
+        data[to + at * kHeadDim] = a;
+        data[to + (at + 1) * kHeadDim] = b;
+        data[to + (at + 2) * kHeadDim] = c;
+        data[to + (at + 3) * kHeadDim] = d;
+      }
+      for (; at < length; at += 1) {
+        let sum = common;
+        for (let lane = 0; lane < dim; lane += 1) sum += row[lane]! * x[at * dim + lane]!;
+        data[to + at * kHeadDim] = sum;
       }
     }
     return { data, shape: [heads, length, kHeadDim] };

@@ -7,7 +7,8 @@ import { language } from "../language/language.svelte.js";
 import { stable } from "../schemes/fields.js";
 import { isSchemeType } from "../schemes/looks.js";
 import type { Notice } from "../state/link.js";
-import { Drawing, type Wanted } from "./drawing.svelte.js";
+import { Drawing } from "./drawing.svelte.js";
+import type { Wanted } from "./jobs.js";
 import { raceChoices, type RaceChoice } from "./races.js";
 import { readSettings, settingsDefaults, settingsTable, writeSettings, type Settings } from "./settings.js";
 import { firstCharacters, kMostTokens, tokenise } from "./tokens.js";
@@ -43,10 +44,16 @@ export class AttentionPage {
   headCount = $derived(this.race?.experiment.model.heads ?? Number(this.values.heads));
   head = $derived(this.values.head < 0 ? null : Math.min(this.values.head, this.headCount - 1));
   shownHeads = $derived(this.head === null ? Array.from({ length: this.headCount }, (_, n) => n) : [this.head]);
-  text = $derived(this.values.text === "" && !this.race ? language.of(pageWords).sample : this.values.text);
-  given = $derived(
-    this.race ? { ...firstCharacters(this.text), tokens: [] } : { ...tokenise(this.text, this.values.unit), text: "" },
+  /** an empty box is empty, and not the sample, once somebody has emptied it */ emptied = $state(false);
+  text = $derived(
+    this.values.text === "" && !this.race && !this.emptied ? language.of(pageWords).sample : this.values.text,
   );
+  // On its own, so that the text is not taken apart anew whenever anything else is set.
+  #unit = $derived(this.values.unit);
+  given = $derived(
+    this.race ? { ...firstCharacters(this.text), tokens: [] } : { ...tokenise(this.text, this.#unit), text: "" },
+  );
+  #seed = $derived(this.values.seed);
   symbols = $derived(this.drawing.facts?.symbols ?? []);
   window = $derived(this.values.causal && this.values.window > 0 ? this.values.window : null);
 
@@ -57,7 +64,7 @@ export class AttentionPage {
           race: this.race.id,
           look: { model: this.model, layer: this.layer, text: this.given.text },
         }
-      : { kind: "random", symbols: this.given.tokens, seed: this.values.seed, heads: this.headCount },
+      : { kind: "random", symbols: this.given.tokens, seed: this.#seed, heads: this.headCount },
   );
   wanted = $derived.by((): Wanted => {
     const { causal, offset, show, query } = this.values;
@@ -105,6 +112,10 @@ export class AttentionPage {
     const { encodings, text, head, layer, model, query, key } = settingsDefaults();
     this.set({ from, encodings, text, head, layer, model, query, key });
   }
+  setText(text: string, emptied = text === ""): void {
+    this.emptied = emptied;
+    this.set({ text, query: -1, key: -1 });
+  }
   point(query: number, key: number): void {
     if (query !== this.values.query || key !== this.values.key) this.set({ query, key });
   }
@@ -115,7 +126,7 @@ export class AttentionPage {
     const unit = this.race ? "characters" : this.values.unit;
     const { tokens } = tokenise(text, unit, kMostTokens);
     const last = unit === "characters" ? tokens.join("").length : endOf(text, tokens);
-    this.set({ text: text.slice(0, Math.min(last, settingsTable.text.longest)), query: -1, key: -1 });
+    this.setText(text.slice(0, Math.min(last, settingsTable.text.longest)));
   }
 }
 

@@ -139,7 +139,7 @@ function rowsOf({ data, shape }: Tensor, first: number, count: number): Tensor {
 }
 
 /** Values that a colour scale is made from, at most, and the share of them that may lie outside at either end. */
-const kSampled = 1 << 14;
+const kSampled = 1 << 12;
 const kOutside = 0.01;
 
 function reachOf(pictures: readonly Float32Array[]): readonly [number, number] {

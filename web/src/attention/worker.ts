@@ -5,7 +5,8 @@
 import { expose, transfer } from "comlink";
 import { loadPosLab } from "poslab";
 import type { Encoding, PosLab } from "../engine/poslab.js";
-import { Panel, type PanelRequest, type PanelResult, type RowResult, type Sight } from "./panels.js";
+import type { Job } from "./jobs.js";
+import { Panel, type PanelResult, type RowResult, type Sight } from "./panels.js";
 import { RandomSource, Refusal, type RefusalReason, type VectorSource } from "./sources.js";
 import { TrainedModels, TrainedSource, type RaceModels, type TrainedLook } from "./trained.js";
 
@@ -19,6 +20,11 @@ export interface SceneFacts {
 }
 export type Problem = { reason: RefusalReason; rows: number } | { reason: "refused"; message: string };
 export type Answer<Value> = { value: Value } | { problem: Problem };
+
+export interface Drawings {
+  panels: Answer<PanelResult>[];
+  rows: Answer<RowResult>[];
+}
 
 export class PanelWorker {
   #lab: Promise<PosLab> | undefined;
@@ -47,17 +53,15 @@ export class PanelWorker {
     });
   }
 
-  async panel(encoding: Encoding, sight: Sight, request: PanelRequest): Promise<Answer<PanelResult>> {
-    const panel = await this.#panelOf(encoding, sight);
-    const given = answer(() => panel.result(request));
-    if (!("value" in given)) return given;
-    const { pictures, byDistance } = given.value;
-    return transfer(given, [...pictures.map(({ buffer }) => buffer), byDistance.mean.buffer]);
-  }
-
-  async row(encoding: Encoding, sight: Sight, query: number, offset: number): Promise<Answer<RowResult>> {
-    const panel = await this.#panelOf(encoding, sight);
-    return answer(() => panel.row(query, offset));
+  /** Pictures of some encodings, and one query's rows of some; either list may be empty. */
+  async draw({ sight, panels, request, rows, query }: Job): Promise<Drawings> {
+    const lab = await this.#loaded();
+    const drawn = panels.map((encoding) => answer(() => this.#panelOf(lab, encoding, sight).result(request)));
+    const read = rows.map((encoding) => answer(() => this.#panelOf(lab, encoding, sight).row(query, request.offset)));
+    const buffers = drawn.flatMap((given) =>
+      "value" in given ? [...given.value.pictures.map(({ buffer }) => buffer), given.value.byDistance.mean.buffer] : [],
+    );
+    return transfer({ panels: drawn, rows: read }, buffers);
   }
 
   /** The inputs of one row's call, for code that makes it elsewhere. */
@@ -67,12 +71,11 @@ export class PanelWorker {
     query: number,
     offset: number,
   ): Promise<Answer<ReturnType<Panel["call"]>>> {
-    const panel = await this.#panelOf(encoding, sight);
-    return answer(() => panel.call(query, offset));
+    const lab = await this.#loaded();
+    return answer(() => this.#panelOf(lab, encoding, sight).call(query, offset));
   }
 
-  async #panelOf(encoding: Encoding, sight: Sight): Promise<Panel> {
-    const lab = await this.#loaded();
+  #panelOf(lab: PosLab, encoding: Encoding, sight: Sight): Panel {
     const key = JSON.stringify([encoding, sight]);
     let panel = this.#panels.get(key);
     if (!panel) this.#panels.set(key, (panel = new Panel(lab, this.#source!, encoding, sight)));
