@@ -16,6 +16,16 @@ constexpr int kKeysAtOnce = 16, kDimensionsAtOnce = 32;
 
 Range SeenByFirst(const Tile& tile) { return tile.whole ? Range{0, tile.keys} : tile.lane[0]; }
 
+// Reads a number of every 64 bytes, in the order of memory. Rows that are then taken sixteen at a time would come from
+// memory in an order that no processor foresees: a third of the time went into waiting.
+void ReadAhead(Range seen, Rows rows, int64_t dim) {
+  constexpr int64_t kLine = 64 / sizeof(float);
+  for (int j = seen.begin; j < seen.end; ++j) {
+    const volatile float* row = rows.data + j * rows.stride;
+    for (int64_t d = 0; d < dim; d += kLine) static_cast<void>(row[d]);
+  }
+}
+
 // Four numbers of four rows each, rows[n][d .. d + 3], by number: columns[d][n].
 void LoadTransposed(const float* rows, ptrdiff_t stride, v128_t* columns) {
   const v128_t a = wasm_v128_load(rows), b = wasm_v128_load(rows + stride);
@@ -30,6 +40,7 @@ void LoadTransposed(const float* rows, ptrdiff_t stride, v128_t* columns) {
 
 // scores[key][0] = keys[key] . query, the query's numbers kTile apart.
 void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* scores) {
+  ReadAhead(seen, keys, dim);
   int j = seen.begin;
   for (; j + kKeysAtOnce <= seen.end; j += kKeysAtOnce) {
     const float* rows = keys.data + j * keys.stride;
@@ -59,6 +70,7 @@ void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* sco
 
 // out[d][0] += sum over keys of weights[key][0] * keys[key][d]
 void AddOne(Range seen, Rows keys, const float* weights, int64_t dim, float* out) {
+  ReadAhead(seen, keys, dim);
   int64_t first = 0;
   for (; first + kDimensionsAtOnce <= dim; first += kDimensionsAtOnce) {
     alignas(16) float numbers[kDimensionsAtOnce];
