@@ -205,6 +205,7 @@ const results: Results = {
         table("backward", [row("PosLab SIMD, rope", "ours", 8)]),
         table("training", [row("PosLab SIMD, none", "ours", 10), row("jax-js", "peer", 25)], "tokens/s"),
       ],
+      failures: ["T5 bias matrix, Node 20: no memory"],
       growth: [
         {
           engine: "Node 20",
@@ -222,6 +223,7 @@ const results: Results = {
   native: null,
   startup: { PosLab: [30, 40, 50] },
   sizes: [{ name: "PosLab", script: 1000, wasm: 2000, total: 3000 }],
+  failures: ["Chromium: none here"],
 };
 
 describe("report", () => {
@@ -241,6 +243,7 @@ describe("report", () => {
     expect(lines).toContain("| wrong: wrong: off |  |  |  | what |");
     expect(lines.find((line) => line.startsWith("| slow"))).toContain("slow \\| peer | 20 (20–20) | 5 |");
     expect(markdown).toContain("## Start-up in Node");
+    expect(lines).toEqual(expect.arrayContaining(["- Chromium: none here", "- T5 bias matrix, Node 20: no memory"]));
     expect(markdown).not.toMatch(/undefined|NaN|null/);
   });
 

@@ -58,6 +58,8 @@ EMSCRIPTEN_BINDINGS(workloads) {
       .function(
           "forward", +[](AttentionWorkload& workload) { return TextOf(workload.Forward()); })
       .function(
+          "prepareBackward", +[](AttentionWorkload& workload) { return TextOf(workload.PrepareBackward()); })
+      .function(
           "backward", +[](AttentionWorkload& workload) { return TextOf(workload.Backward()); })
       .function(
           "pull", +[](AttentionWorkload& workload) { return TextOf(workload.Pull()); })

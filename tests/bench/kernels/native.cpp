@@ -77,7 +77,7 @@ void SetRate(benchmark::State& state, const char* unit, double amount, double li
 void BenchAttention(benchmark::State& state, const std::string& type, AttentionShape shape, bool backward) {
   AttentionWorkload workload;
   if (!Passed(state, workload.Make(type, shape)) || !Passed(state, workload.Forward())) return;
-  if (backward && !Passed(state, workload.Backward())) return;
+  if (backward && !Passed(state, workload.PrepareBackward())) return;
   for (auto _ : state) {
     if (!Passed(state, backward ? workload.Backward() : workload.Forward())) return;
   }

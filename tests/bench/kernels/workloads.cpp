@@ -182,14 +182,11 @@ Status AttentionWorkload::PrepareBackward() {
   POSLAB_RETURN_IF_ERROR(gate_gradient_.Resize("gates", gates_.size()));
   POSLAB_RETURN_IF_ERROR(scheme_.MakeGradients());
   if (!tokens_.empty()) POSLAB_RETURN_IF_ERROR(FillNew(kGradientSeed, {tokens_.size()}, &token_gradient_));
-  // The backward pass needs what the forward pass keeps when it is asked to.
   results_.log_sum_exp = log_sum_exp_.data();
-  backward_ready_ = true;
   return poslab::Attention(arguments_, &results_, &workspace_);
 }
 
 Status AttentionWorkload::Backward() {
-  if (!backward_ready_) POSLAB_RETURN_IF_ERROR(PrepareBackward());
   AttentionGradientArguments forward;
   forward.output = ConstView(output_, shape_.heads, shape_.queries, shape_.dim);
   forward.log_sum_exp = log_sum_exp_.data();

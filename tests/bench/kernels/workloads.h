@@ -69,7 +69,9 @@ class AttentionWorkload {
   Status Make(std::string_view type, const AttentionShape& shape);
   // output = attention(query, key, value); hooks are bound already.
   Status Forward();
-  // Gradients of query, key, value and hooks from that of the output (which stands for any). Forward comes first.
+  // Room for the gradients, and a forward pass that keeps what the backward pass needs.
+  Status PrepareBackward();
+  // Gradients of query, key, value and hooks from that of the output (which stands for any).
   Status Backward();
   // The rest of a training step's work: gradients of the scheme's parameters.
   Status Pull() { return scheme_.Pull(hook_gradients_); }
@@ -94,7 +96,6 @@ class AttentionWorkload {
   double backward_bytes() const;
 
  private:
-  Status PrepareBackward();
   const poslab::Rotation* PlainRotation() const;
 
   AttentionShape shape_;
@@ -106,7 +107,6 @@ class AttentionWorkload {
   Buffer<float> log_sum_exp_, output_gradient_;
   Buffer<float> query_gradient_, key_gradient_, value_gradient_, gate_gradient_, token_gradient_;
   poslab::HookGradients hook_gradients_;
-  bool backward_ready_ = false;
 };
 
 // RoPE on query and key [heads, length, dim], in place, with the table of cosines and sines at hand.

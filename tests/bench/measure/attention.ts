@@ -5,7 +5,7 @@
 import { errorAtSampledRows, loops } from "../peers/loops.js";
 import { largestError, type AttentionProblem } from "../peers/peer.js";
 import { makeAttention, must, shapeOf, type AttentionKernel, type AttentionShape } from "./kernels.js";
-import { variantName, type Bench, type Table, type Variant } from "./place.js";
+import { attempt, variantName, type Bench, type Table, type Variant } from "./place.js";
 import { timeRows, type Subject } from "./timing.js";
 
 const kResident = "inputs and output resident in wasm memory, hooks bound";
@@ -25,13 +25,20 @@ const kCacheLength = 4096;
 export async function measureAttention(bench: Bench): Promise<Table[]> {
   const lengths = bench.quick ? [256, 1024] : [512, 1024, 2048, 4096];
   const tables: Table[] = [];
-  for (const causal of [false, true])
-    for (const length of lengths) tables.push(await plainTable(bench, length, causal));
+  const add = async (what: string, body: () => Promise<Table>): Promise<void> => {
+    tables.push(...(await attempt(bench, what, body)));
+  };
+  for (const length of lengths) await add(`attention, full, L = ${length}`, () => plainTable(bench, length, false));
+  for (const length of lengths.slice(bench.quick ? 1 : 0))
+    await add(`attention, causal, L = ${length}`, () => plainTable(bench, length, true));
   if (bench.quick && bench.place.engine.startsWith("Chromium")) return tables;
   const [first] = bench.kernels.values();
   const types = first!.schemeTypes();
-  for (const type of types.filter((name) => name !== "none")) tables.push(await schemeTable(bench, type));
-  tables.push(await backwardTable(bench, types), await shapesTable(bench), await decodingTable(bench));
+  for (const type of types.filter((name) => name !== "none"))
+    await add(`attention with ${type}`, () => schemeTable(bench, type));
+  await add("attention backward, every scheme", () => backwardTable(bench, types));
+  await add("attention, other shapes", () => shapesTable(bench));
+  await add("decoding one token", () => decodingTable(bench));
   return tables;
 }
 
@@ -107,7 +114,9 @@ async function peersOf(bench: Bench, problem: AttentionProblem): Promise<Subject
     try {
       subjects.push(...((await peer.attention?.(problem)) ?? []));
     } catch (error) {
-      bench.place.say(`${peer.name} at L = ${problem.length}: ${String(error).split("\n")[0]}`);
+      bench.failures.push(
+        `${peer.name}, L = ${problem.length}, ${bench.place.engine}: ${String(error).split("\n")[0]}`,
+      );
     }
   }
   const longest = bench.quick ? { ...kLongest, ...kLongestQuick } : kLongest;
@@ -140,7 +149,6 @@ async function publicCall(
 
 async function plainTable(bench: Bench, length: number, causal: boolean): Promise<Table> {
   const what = causal ? "causal" : "full";
-  bench.place.say(`attention, ${what}, L = ${length}`);
   const shape = shapeOf(length, causal);
   const { subjects, problem } = ours(bench, "none", shape);
   subjects.push(await publicCall(bench, problem), ...(await peersOf(bench, problem)), ...bench.limits());
@@ -159,7 +167,6 @@ const flopsOf = ({ heads, queries, keys, dim, causal }: AttentionShape): number 
 
 /** Peers get a bias matrix or a table of angles; what cannot be said that way they leave out: their plain attention. */
 async function schemeTable(bench: Bench, type: string): Promise<Table> {
-  bench.place.say(`attention with ${type}`);
   const shape = shapeOf(kSchemeLength, true);
   const { subjects, problem } = ours(bench, type, shape);
   const plain = ours(bench, "none", shape);
@@ -183,12 +190,12 @@ async function schemeTable(bench: Bench, type: string): Promise<Table> {
 }
 
 async function backwardTable(bench: Bench, types: readonly string[]): Promise<Table> {
-  bench.place.say("attention backward, every scheme");
   const shape = shapeOf(kSchemeLength, true);
   const builds = [...bench.kernels].slice(0, bench.quick ? 1 : undefined);
   const subjects = types.flatMap((type) =>
     builds.map(([variant, kernels]): Subject => {
       const attention = makeAttention(kernels, type, shape);
+      must(attention.prepareBackward());
       return {
         name: `${variantName(variant)}, ${type}`,
         kind: "ours",
@@ -215,7 +222,6 @@ async function backwardTable(bench: Bench, types: readonly string[]): Promise<Ta
 
 /** Widths, heads, windows and lengths that are no multiple of a tile: each should be near its neighbours. */
 async function shapesTable(bench: Bench): Promise<Table> {
-  bench.place.say("attention, other shapes");
   const all: [string, AttentionShape][] = [
     ["L = 1024", shapeOf(1024, true)],
     ["L = 1023", shapeOf(1023, true)],
@@ -251,7 +257,6 @@ async function shapesTable(bench: Bench): Promise<Table> {
 
 /** One query against a cache: what counts is how fast the cache is read. */
 async function decodingTable(bench: Bench): Promise<Table> {
-  bench.place.say("decoding one token");
   const shape = shapeOf(kCacheLength, true, { queries: 1 });
   const bytes = 2 * 4 * shape.heads * shape.keys * shape.dim;
   const subjects: Subject[] = [];

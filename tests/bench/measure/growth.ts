@@ -10,8 +10,12 @@ const kLengths = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 const kQuickLengths = [256, 512, 1024];
 /** Below this the memory that every call needs anyhow (stack, tiles) is a good part of all. */
 const kFitFrom = 512;
-/** Times are the median of seven up to here; then three, and one at the end, which takes minutes for all schemes. */
-const kSamples = (length: number): number => (length <= 2048 ? 7 : length <= 8192 ? 3 : 1);
+/** Medians of seven, then of three, then single runs: the last length takes a minute a scheme and more. */
+const kSamples = (length: number): number => (length <= 2048 ? 7 : length <= 4096 ? 3 : 1);
+/** Up to here the first run, for which the engine still compiles, is left out. */
+const kWarmUpTo = 4096;
+/** A length is left out when the one before says that it would take longer. */
+const kLongestMilliseconds = 300_000;
 const kQuickSamples = 1;
 /** The goal: inputs, outputs, gradients, 2 MiB and three tables as large as one head's queries. */
 const kFree = 2 << 20;
@@ -35,6 +39,10 @@ async function growthOf(bench: Bench, scheme: string): Promise<Growth[]> {
   let failure: string | undefined;
   try {
     for (const length of bench.quick ? kQuickLengths : kLengths) {
+      if (expected(points, length) > kLongestMilliseconds) {
+        failure = `L = ${length} would take too long`;
+        break;
+      }
       const point = await measureLength(bench, scheme, length);
       points.forward.push(point.forward);
       points.backward.push(point.backward);
@@ -49,6 +57,13 @@ async function growthOf(bench: Bench, scheme: string): Promise<Growth[]> {
     ...summed(points[direction]),
     ...(failure === undefined ? {} : { failure }),
   }));
+}
+
+/** Twice forward and once backward, growing with the square of the length. */
+function expected({ forward, backward }: Record<Direction, Point[]>, length: number): number {
+  const last = forward.at(-1);
+  if (!last) return 0;
+  return (2 * last.milliseconds + backward.at(-1)!.milliseconds) * (length / last.length) ** 2;
 }
 
 function summed(points: Point[]): Omit<Growth, "engine" | "scheme" | "direction"> {
@@ -72,8 +87,7 @@ async function measureLength(bench: Bench, scheme: string, length: number): Prom
   const samples = bench.quick ? kQuickSamples : kSamples(length);
   const time = (run: () => string): number => {
     const times: number[] = [];
-    // A module of its own is compiled anew: the first run is left out where that is cheap.
-    if (length <= 4096) must(run());
+    if (length <= kWarmUpTo) must(run());
     while (times.length < samples) {
       const started = performance.now();
       must(run());
@@ -86,7 +100,7 @@ async function measureLength(bench: Bench, scheme: string, length: number): Prom
     time(() => attention.forward()),
     attention.forwardBytes(),
   );
-  must(attention.backward());
+  must(attention.prepareBackward());
   const milliseconds = time(() => attention.backward());
   must(attention.pull());
   const backward = point(milliseconds, attention.backwardBytes());

@@ -18,6 +18,7 @@ interface Owned {
 export interface AttentionKernel extends Owned {
   make(type: string, shape: AttentionShape): string;
   forward(): string;
+  /** room for gradients, and a forward pass that keeps what backward needs */ prepareBackward(): string;
   backward(): string;
   pull(): string;
   query(): Float32Array;

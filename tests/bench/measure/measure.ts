@@ -24,9 +24,10 @@ export async function measure(place: Place, plan: Plan): Promise<Measurements> {
     timing: plan.quick ? kQuickTiming : kTiming,
     kernels,
     peers: needsPeers ? await place.peers() : [],
+    failures: [],
     limits: () => limits,
   };
-  const result: Measurements = { tables: [], growth: [] };
+  const result: Measurements = { tables: [], growth: [], failures: bench.failures };
   if (plan.topics.includes("attention")) result.tables.push(...(await measureAttention(bench)));
   if (plan.topics.includes("position")) result.tables.push(...(await measurePosition(bench)));
   if (plan.topics.includes("training")) result.tables.push(...(await measureTraining(bench)));

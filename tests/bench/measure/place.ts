@@ -48,6 +48,7 @@ export interface Growth {
 export interface Measurements {
   tables: Table[];
   growth: Growth[];
+  /** what could not be measured, and why */ failures: string[];
 }
 
 /** What the measurements of one place share. */
@@ -57,7 +58,20 @@ export interface Bench {
   timing: TimingOptions;
   kernels: Map<Variant, Kernels>;
   peers: Peer[];
+  /** what could not be measured so far */ failures: string[];
   /** register-only multiply-adds of each build, about ten milliseconds a run */ limits: () => Subject[];
+}
+
+/** What `body` measures, or nothing and a failure: one table must not take the others with it. */
+export async function attempt<T>(bench: Bench, what: string, body: () => Promise<T>): Promise<T[]> {
+  bench.place.say(what);
+  try {
+    return [await body()];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    bench.failures.push(`${what}, ${bench.place.engine}: ${reason.split("\n")[0]}`);
+    return [];
+  }
 }
 
 export const variantName = (variant: Variant): string => (variant === "simd" ? "PosLab SIMD" : "PosLab relaxed SIMD");

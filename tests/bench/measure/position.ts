@@ -3,7 +3,7 @@
 
 import { largestError, type PositionKernel, type PositionProblem } from "../peers/peer.js";
 import { must, type Kernels } from "./kernels.js";
-import { variantName, type Bench, type Table, type Variant } from "./place.js";
+import { attempt, variantName, type Bench, type Table, type Variant } from "./place.js";
 import { timeRows, type Subject } from "./timing.js";
 
 const kRotation = { heads: 8, length: 2048, dim: 64 };
@@ -32,7 +32,7 @@ export async function measurePosition(bench: Bench): Promise<Table[]> {
       for (const [kernel, subject] of Object.entries((await peer.position?.(problem)) ?? {}))
         peers.get(kernel as PositionKernel)!.push(subject);
     } catch (error) {
-      bench.place.say(`${peer.name}: ${String(error).split("\n")[0]}`);
+      bench.failures.push(`${peer.name}, positional kernels, ${bench.place.engine}: ${String(error).split("\n")[0]}`);
     }
   }
   const tables: Table[] = [];
@@ -41,8 +41,8 @@ export async function measurePosition(bench: Bench): Promise<Table[]> {
     ["table", "Sinusoidal table [8192, 512]"],
     ["bias", "T5 bias matrix [8, 1024, 1024]"],
   ] as const) {
-    bench.place.say(title);
-    tables.push(await kernelTable(bench, kernel, title, problem, peers.get(kernel)!));
+    const body = (): Promise<Table> => kernelTable(bench, kernel, title, problem, peers.get(kernel)!);
+    tables.push(...(await attempt(bench, title, body)));
   }
   return tables;
 }

@@ -5,7 +5,7 @@
 import { largestError } from "../peers/peer.js";
 import { makeJaxTraining } from "../peers/jax-training.js";
 import { kBatch, kModel, kOptimizer, type Batch } from "./training-task.js";
-import { variantName, type Bench, type Table, type Variant } from "./place.js";
+import { attempt, variantName, type Bench, type Table, type Variant } from "./place.js";
 import { timeRows, type Subject } from "./timing.js";
 
 const kTokens = kBatch.batch * kBatch.length;
@@ -104,7 +104,6 @@ export async function measureTraining(bench: Bench): Promise<Table[]> {
     }
   }
   if (bench.peers.some(({ name }) => name === "jax-js")) steps.push(await jaxSubject(bench, batch));
-  bench.place.say("training step, every scheme");
   const what = "width 64, 4 heads, 2 layers, feed-forward 256, batch 8 x 128, vocabulary 80";
   const table = async (id: string, title: string, subjects: Subject[]): Promise<Table> => ({
     id,
@@ -114,15 +113,17 @@ export async function measureTraining(bench: Bench): Promise<Table[]> {
     unit: "tokens/s",
     rows: await timeRows(subjects, { amount: kTokens, unit: "tokens/s" }, bench.timing),
   });
-  const tables = [await table("training", "Training step", steps)];
-  bench.place.say("evaluation, every scheme");
-  tables.push(await table("evaluation", "Evaluation, forward only", scores));
-  if (!bench.quick) tables.push(await layersTable(bench, batch));
+  const tables = [
+    ...(await attempt(bench, "training step, every scheme", () => table("training", "Training step", steps))),
+    ...(await attempt(bench, "evaluation, every scheme", () =>
+      table("evaluation", "Evaluation, forward only", scores),
+    )),
+  ];
+  if (!bench.quick) tables.push(...(await attempt(bench, "training step by layers", () => layersTable(bench, batch))));
   return tables;
 }
 
 async function layersTable(bench: Bench, batch: Batch): Promise<Table> {
-  bench.place.say("training step by layers");
   const subjects: Subject[] = [];
   for (const layers of [2, 1, 4, 8]) {
     const trainer = await makeTrainer(bench, "simd", "none", layers);

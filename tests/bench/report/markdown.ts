@@ -6,6 +6,7 @@ import { spreadOf, type Spread } from "../measure/statistics.js";
 import type { Row } from "../measure/timing.js";
 import {
   bestPeer,
+  failuresOf,
   findTable,
   growthOf,
   nativeRows,
@@ -222,6 +223,11 @@ function sizeSection(sizes: NonNullable<Results["sizes"]>): string {
   ].join("\n");
 }
 
+function failuresSection(failures: string[]): string {
+  if (failures.length === 0) return "";
+  return ["## Not measured", "", ...failures.map((failure) => `- ${failure}`)].join("\n");
+}
+
 function heading({ machine, command, quick }: Results): string {
   const { processor, cores, gibibytes, system, date, commit } = machine;
   return [
@@ -237,6 +243,7 @@ function heading({ machine, command, quick }: Results): string {
 export function markdownOf(results: Results): string {
   const sections = [
     heading(results),
+    failuresSection(failuresOf(results)),
     overview(results),
     schemesSection(results),
     growthSection(growthOf(results)),

@@ -29,9 +29,14 @@ export interface Results {
   /** Google Benchmark's JSON */ native: NativeReport | null;
   /** milliseconds by library */ startup: Record<string, number[]> | null;
   sizes: LibrarySize[] | null;
+  /** places that could not be measured, and why */ failures: string[];
 }
 
 export const tablesOf = (results: Results): Table[] => results.places.flatMap(({ tables }) => tables);
+export const failuresOf = (results: Results): string[] => [
+  ...results.failures,
+  ...results.places.flatMap(({ failures }) => failures),
+];
 export const growthOf = (results: Results): Growth[] => results.places.flatMap(({ growth }) => growth);
 
 /** The table of this id in the first engine whose name starts so. */
