@@ -172,6 +172,25 @@ describe("memory", () => {
     expect(size()).toBe(before);
   });
 
+  it("does not grow over ten thousand steps of training, nor over measurements", () => {
+    const experiment = lab.checkExperiment({
+      task: { type: "lookback" },
+      model: { dim: 8, heads: 2, layers: 1, feedForward: 8 },
+      encodings: [{ type: "shaw" }],
+      training: { length: 8, steps: 10_100, batch: 1 },
+      test: { lengths: [8, 16], windows: 2 },
+    });
+    const run = lab.createRun(experiment, 0, 1);
+    run.advance(100);
+    const before = size();
+    for (let n = 0; n < 100; n += 1) run.advance(100);
+    expect(run.progress().step).toBe(10_100);
+    expect(size()).toBe(before);
+    while (run.progress().phase !== "done") run.advance(1);
+    expect(size()).toBe(before);
+    run.dispose();
+  });
+
   it("comes back from runs and corpora that are disposed of", () => {
     const experiment = lab.checkExperiment({
       task: { type: "lookback" },

@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Where the C library computes long double functions in double only (musl), the nearest double itself may seem a whole
+// unit away, so the bound is at most 1, not under 1.
 // How far `got` is from `exact`, in units in the last place of the double nearest to it.
 double Units(double got, long double exact) {
   const double nearest = std::fabs(static_cast<double>(exact));
@@ -37,7 +39,7 @@ TEST_CASE("Exp is within a unit in the last place") {
     CAPTURE(reach);
     CHECK(Largest([&](double u, double) {
             return Units(Exp(reach * u), std::exp(static_cast<long double>(reach * u)));
-          }) < 1);
+          }) <= 1);
   }
   CHECK(Exp(0) == 1);
   CHECK(Exp(-kInfinity) == 0);
@@ -54,7 +56,7 @@ TEST_CASE("Log is within a unit in the last place") {
     CHECK(Largest([&](double u, double) {
             const double x = std::exp(reach * u);
             return Units(Log(x), std::log(static_cast<long double>(x)));
-          }) < 1);
+          }) <= 1);
   }
   CHECK(Log(1) == 0);
   CHECK(Log(0) == -kInfinity);
@@ -71,7 +73,7 @@ TEST_CASE("Pow is within a unit in the last place where frequencies are, and wit
       return Units(Pow(base, exponent), std::pow(static_cast<long double>(base), static_cast<long double>(exponent)));
     });
   };
-  CHECK(error(15, 1) < 1);
+  CHECK(error(15, 1) <= 1);
   CHECK(error(7, 100) < 3);
   CHECK(Pow(2, 1023) == std::ldexp(1.0, 1023));
   CHECK(Pow(2, -1074) == std::numeric_limits<double>::denorm_min());
@@ -87,10 +89,10 @@ TEST_CASE("SinCos is within a unit in the last place") {
     CAPTURE(reach);
     CHECK(Largest([&](double u, double) {
             return Units(Sin(reach * u), std::sin(static_cast<long double>(reach * u)));
-          }) < 1);
+          }) <= 1);
     CHECK(Largest([&](double u, double) {
             return Units(Cos(reach * u), std::cos(static_cast<long double>(reach * u)));
-          }) < 1);
+          }) <= 1);
   }
   CHECK(Sin(0) == 0);
   CHECK(Cos(0) == 1);
