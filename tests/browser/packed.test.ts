@@ -46,7 +46,20 @@ describe("the packed package in an empty folder", () => {
         task: { type: "first" }, model: { dim: 16, heads: 2, feedForward: 32 }, encodings: [{ type: "rope" }],
         training: { length: 8, batch: 2, steps: 3 }, test: { lengths: [8], windows: 2 }, atTest: [], seeds: [1],
       });
-      document.title = JSON.stringify([shown[0], [...shown[1]], runs.length, runs[0].training.length]);`;
+      // The relaxed build: the same kernels, sums of products rounded once instead of twice where the machine can.
+      const relaxed = await loadPosLab({ variant: "relaxed" });
+      const numbers = (count, seed) => Float32Array.from({ length: count }, (_, n) => Math.sin(seed + 1.7 * n));
+      let apart = 0;
+      for (const position of [{ type: "none" }, { type: "rope" }, { type: "alibi" }, { type: "xpos" }]) {
+        const shape = [2, 130, 32];
+        const [query, key, value, outputGradient] = [1, 2, 3, 4].map((seed) => ({ data: numbers(2 * 130 * 32, seed), shape }));
+        const call = { query, key, value, position, mask: { causal: true } };
+        for (const [a, b] of [
+          [lab.attention(call).output, relaxed.attention(call).output],
+          ...["query", "key", "value"].map((name) => [lab, relaxed].map((one) => one.attentionGradients({ ...call, outputGradient })[name])),
+        ]) a.data.forEach((number, n) => (apart = Math.max(apart, Math.abs(number - b.data[n]))));
+      }
+      document.title = JSON.stringify([shown[0], [...shown[1]], runs.length, runs[0].training.length, apart, relaxed.info.variant]);`;
     mkdirSync(join(folder, "app"));
     write("app/main.js", app);
     const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
@@ -69,7 +82,17 @@ describe("the packed package in an empty folder", () => {
       await page.goto(site.url);
       await page.waitForFunction(() => document.title !== "waiting", undefined, { timeout: 60_000 }).catch(() => {});
       expect(troubles.filter((text) => !text.includes("favicon") && !text.includes("404"))).toEqual([]);
-      const [frequency, lanes, runs, entries] = JSON.parse(await page.title()) as [number, number[], number, number];
+      const [frequency, lanes, runs, entries, apart, variant] = JSON.parse(await page.title()) as [
+        number,
+        number[],
+        number,
+        number,
+        number,
+        string,
+      ];
+      expect(variant).toBe("relaxed");
+      // 130 products and sums of numbers up to 32, rounded once more or less: far below what a wrong kernel would do.
+      expect(apart).toBeLessThan(1e-4);
       expect(frequency).toBeCloseTo(0.01, 12);
       expect(lanes[0]).toBeCloseTo(-1.984111, 6);
       expect([runs, entries > 0]).toEqual([1, true]);
