@@ -6,26 +6,9 @@
 
 import { fromBfloat16, fromFloat16, toFloat16 } from "./half-floats.js";
 import type { Dtype, FileTensor, TensorFile } from "./run-types.js";
-import { formatError, type HeaderEntry, parseHeader } from "./safetensors-header.js";
+import { formatError } from "./safetensors-header.js";
+import { checkRest, headerEnd, itemSizes, readLayout } from "./safetensors-layout.js";
 import type { Tensor } from "./types.js";
-
-const itemSizes: Record<Dtype, number> = {
-  F64: 8,
-  F32: 4,
-  F16: 2,
-  BF16: 2,
-  I64: 8,
-  I32: 4,
-  I16: 2,
-  I8: 1,
-  U64: 8,
-  U32: 4,
-  U16: 2,
-  U8: 1,
-  BOOL: 1,
-};
-/** The reference reader's own limit for a header. */
-const largestHeader = 100_000_000;
 
 /**
  * Reads a whole file. Values are read by bytes, so tensors need not be aligned.
@@ -37,76 +20,13 @@ export function readSafetensors(bytes: Uint8Array | ArrayBuffer): TensorFile {
     bytes instanceof Uint8Array
       ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       : new Uint8Array(bytes);
-  if (file.length < 8) throw formatError(`the file has ${file.length} bytes; the length of the header alone takes 8`);
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  const declared = view.getBigUint64(0, true);
-  if (declared > BigInt(file.length - 8))
-    throw formatError(`the header is said to have ${declared} bytes, and ${file.length - 8} follow`);
-  const headerLength = Number(declared);
-  if (headerLength > largestHeader)
-    throw formatError(`the header is said to have ${headerLength} bytes; at most ${largestHeader} are read`);
-  const header = parseHeader(decodeHeader(file.subarray(8, 8 + headerLength)));
-  const data = file.subarray(8 + headerLength);
-  checkLayout(header.entries, data);
+  const dataBegin = headerEnd(file, file.length);
+  const { entries, metadata, rest } = readLayout(file.subarray(8, dataBegin), file.length - dataBegin);
+  checkRest(file.subarray(dataBegin + rest));
   const tensors = new Map<string, FileTensor>();
-  for (const entry of header.entries) {
-    const part = data.subarray(entry.begin, entry.end);
-    tensors.set(entry.name, {
-      dtype: entry.dtype as Dtype,
-      shape: entry.shape,
-      data: decode(entry.dtype as Dtype, part),
-    });
-  }
-  return { tensors, metadata: header.metadata };
-}
-
-function decodeHeader(bytes: Uint8Array): string {
-  if (bytes[0] !== 0x7b) throw formatError("the header does not begin with {");
-  let end = bytes.length;
-  while (end > 0 && (bytes[end - 1] === 0 || bytes[end - 1] === 0x20)) end -= 1; // writers pad with spaces or zeros
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, end));
-  } catch {
-    throw formatError("the header is not UTF-8");
-  }
-}
-
-/**
- * Sizes fit shapes, and the tensors fill the data without overlap, hole or rest. (Some writers round the file up to a
- * multiple of eight: fewer than eight zeros at the end are padding, not content.)
- */
-function checkLayout(entries: readonly HeaderEntry[], data: Uint8Array): void {
-  const dataLength = data.length;
-  for (const { name, dtype, shape, begin, end } of entries) {
-    const shown = JSON.stringify(name);
-    if (!Object.hasOwn(itemSizes, dtype))
-      throw formatError(
-        `the tensor ${shown} has the dtype ${JSON.stringify(dtype)}; ${Object.keys(itemSizes).join(", ")} are read`,
-      );
-    const bytes = shape.reduce((product, extent) => product * BigInt(extent), BigInt(itemSizes[dtype as Dtype]));
-    if (bytes !== BigInt(end - begin)) {
-      throw formatError(
-        `the tensor ${shown} [${shape.join(", ")}] of ${dtype} takes ${bytes} bytes, and its offsets span ${end - begin}`,
-      );
-    }
-    if (end > dataLength)
-      throw formatError(`the tensor ${shown} ends at byte ${end} of the data, which has ${dataLength}`);
-  }
-  let filled = 0;
-  for (const { name, begin, end } of [...entries].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
-    if (begin < filled)
-      throw formatError(
-        `the tensor ${JSON.stringify(name)} begins at byte ${begin}, inside the one before it (up to ${filled})`,
-      );
-    if (begin > filled)
-      throw formatError(
-        `there is a hole before the tensor ${JSON.stringify(name)}: bytes ${filled} to ${begin} belong to none`,
-      );
-    filled = end;
-  }
-  const rest = data.subarray(filled);
-  if (rest.length >= 8 || rest.some((byte) => byte !== 0))
-    throw formatError(`${dataLength - filled} bytes follow the last tensor`);
+  for (const { name, dtype, shape, begin, end } of entries)
+    tensors.set(name, { dtype, shape, data: decode(dtype, file.subarray(dataBegin + begin, dataBegin + end)) });
+  return { tensors, metadata };
 }
 
 function decode(dtype: Dtype, bytes: Uint8Array): FileTensor["data"] {
