@@ -14,7 +14,13 @@ export interface RangeReader {
 
 /** A file as callers have it. Bytes and Blobs have no name; `{ name, data }` gives them one. */
 export type FileLike =
-  string | URL | Blob | ArrayBuffer | Uint8Array | RangeReader | { name: string; data: Blob | ArrayBuffer | Uint8Array };
+  | string
+  | URL
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | RangeReader
+  | { name: string; data: Blob | ArrayBuffer | Uint8Array };
 
 /** A file that can be read in parts. */
 export class ByteSource {

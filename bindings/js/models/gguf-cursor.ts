@@ -137,7 +137,8 @@ export class Cursor {
     if (type === arrayType) return this.#array(key, depth);
     const value = this.#numbers(type, key, 1)[0]!;
     if (type === booleanType) {
-      if (value !== 0 && value !== 1) throw ggufError(`${key} is a boolean with the value ${value}; 0 and 1 are allowed`);
+      if (value !== 0 && value !== 1)
+        throw ggufError(`${key} is a boolean with the value ${value}; 0 and 1 are allowed`);
       return value === 1;
     }
     return typeof value === "bigint" && BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))
@@ -149,8 +150,7 @@ export class Cursor {
     if (depth >= deepestArray) throw ggufError(`${key} has arrays ${depth + 1} deep; ${deepestArray} are read`);
     const type = this.uint32(`the type of the entries of ${key}`);
     if (type === stringType) return this.#texts(key, this.count(`texts of ${key}`, 8));
-    if (type !== arrayType)
-      return this.#numbers(type, key, this.count(`entries of ${key}`, scalars[type]?.bytes ?? 1));
+    if (type !== arrayType) return this.#numbers(type, key, this.count(`entries of ${key}`, scalars[type]?.bytes ?? 1));
     const count = this.count(`arrays in ${key}`, 12);
     this.#nestedArrays += count;
     if (this.#nestedArrays > mostNestedArrays)

@@ -68,7 +68,8 @@ function readHeader(window: Uint8Array, source: ByteSource): ModelFile {
   const cursor = new Cursor(window, source.size);
   if (cursor.uint32("the magic number") !== magic) throw ggufError('the file does not begin with "GGUF"');
   const version = cursor.uint32("the version");
-  if (version === 0x02000000 || version === 0x03000000) throw ggufError("the file is big-endian; little-endian is read");
+  if (version === 0x02000000 || version === 0x03000000)
+    throw ggufError("the file is big-endian; little-endian is read");
   if (version !== 2 && version !== 3) throw ggufError(`the version is ${version}; 2 and 3 are read`);
   // A tensor info takes at least 24 bytes, a key and its value at least 13.
   const tensorCount = cursor.count("tensors", 24, mostTensors);
@@ -132,7 +133,6 @@ function place(info: TensorInfo, dataBegin: number, alignment: number, source: B
   if (offset % BigInt(alignment) !== 0n)
     throw ggufError(`${shown} begins at ${offset}, which is not a multiple of ${alignment}`);
   const end = BigInt(dataBegin) + offset + bytes;
-  if (end > BigInt(source.size))
-    throw ggufError(`${shown} ends at byte ${end}, and the file has ${source.size}`);
+  if (end > BigInt(source.size)) throw ggufError(`${shown} ends at byte ${end}, and the file has ${source.size}`);
   return { name, type, shape, source, begin: Number(end - bytes), end: Number(end) };
 }

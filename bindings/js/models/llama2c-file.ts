@@ -16,11 +16,14 @@ function binError(reason: string): PosLabError {
 
 /** Reads the header. @throws PosLabError (format) with the reason. */
 export async function readLlama2cFile(source: ByteSource, signal?: AbortSignal): Promise<ModelFile> {
-  if (source.size < headerBytes) throw binError(`the file has ${source.size} bytes; the header alone takes ${headerBytes}`);
+  if (source.size < headerBytes)
+    throw binError(`the file has ${source.size} bytes; the header alone takes ${headerBytes}`);
   const header = await source.read(0, headerBytes, signal);
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
   if (view.getUint32(0, true) === versionOneMagic)
-    throw binError(`the file has version ${view.getUint32(4, true)} of the format; version 0 (without a magic number) is read`);
+    throw binError(
+      `the file has version ${view.getUint32(4, true)} of the format; version 0 (without a magic number) is read`,
+    );
   const [dim, hidden, layers, heads, keyValueHeads, signedVocabulary, length] = Array.from({ length: 7 }, (_, index) =>
     view.getInt32(4 * index, true),
   ) as [number, number, number, number, number, number, number];
@@ -59,8 +62,7 @@ export async function readLlama2cFile(source: ByteSource, signal?: AbortSignal):
     at = end;
   };
   add("token_embd.weight", [vocabulary, dim]);
-  for (const [name, shape] of kinds)
-    for (let layer = 0; layer < layers; layer += 1) add(`blk.${layer}.${name}`, shape);
+  for (const [name, shape] of kinds) for (let layer = 0; layer < layers; layer += 1) add(`blk.${layer}.${name}`, shape);
   add("output_norm.weight", [dim]);
   at += 4 * tables;
   if (own > 0) add("output.weight", [vocabulary, dim]);

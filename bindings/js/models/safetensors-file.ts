@@ -11,10 +11,7 @@ import type { ModelFile } from "./stored-tensor.js";
 export async function readSafetensorsFile(source: ByteSource, signal?: AbortSignal): Promise<ModelFile> {
   const start = await source.read(0, Math.min(8, source.size), signal);
   const dataBegin = headerEnd(start, source.size);
-  const { entries, metadata, rest } = readLayout(
-    await source.read(8, dataBegin, signal),
-    source.size - dataBegin,
-  );
+  const { entries, metadata, rest } = readLayout(await source.read(8, dataBegin, signal), source.size - dataBegin);
   checkRest(await source.read(dataBegin + rest, source.size, signal));
   const tensors: ModelFile["tensors"] = new Map();
   for (const { name, dtype, shape, begin, end } of entries)
