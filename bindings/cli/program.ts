@@ -15,6 +15,7 @@ import {
   wholeNumber,
   wholeNumbers,
 } from "./arguments.js";
+import { addModelCommands } from "./model-commands.js";
 import { addPositionOptions } from "./position-options.js";
 
 export const kVersion = (
@@ -50,6 +51,7 @@ Example:
   addBias(program, run);
   addRotate(program, run);
   addAttention(program, run);
+  addModelCommands(program, run, example);
   program
     .command("schemes")
     .description("list the encodings, the hooks of attention that each one uses, and where its formula comes from")

@@ -95,7 +95,9 @@ function fromBlob(blob: Blob, name: string): ByteSource {
   return new ByteSource({ name, size: blob.size, read });
 }
 
-function fromBytes(bytes: Uint8Array, name: string): ByteSource {
+function fromBytes(given: Uint8Array, name: string): ByteSource {
+  // A Buffer of Node is a Uint8Array whose slice() copies nothing.
+  const bytes = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   return new ByteSource({ name, size: bytes.length, read: async (begin, end) => bytes.subarray(begin, end) });
 }
 

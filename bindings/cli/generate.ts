@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// `poslab generate`: a model goes on with a text. The text alone goes to standard output, as it comes.
+
+import { parseOverride } from "../js/models.js";
+import { exitStatus, isPosLabError, Refusal } from "./failure.js";
+import { listenForInterruption } from "./interruption.js";
+import { type ModelOptions, openForCommand } from "./model-opening.js";
+
+export interface GenerateCommandOptions extends ModelOptions {
+  prompt: string;
+  tokens: number;
+  temperature: number;
+  topP: number;
+  seed: number;
+  override?: string;
+}
+
+export async function generate(path: string, options: GenerateCommandOptions): Promise<number> {
+  const override = overrideOf(options.override);
+  const interruption = listenForInterruption(
+    () => {},
+    () => {},
+  );
+  const { model } = await openForCommand(path, options, interruption.signal);
+  const { prompt, tokens, temperature, topP, seed } = options;
+  if (!model.info.architecture.encoder) process.stdout.write(prompt);
+  const { ended } = await model.generate({
+    prompt,
+    tokens,
+    temperature,
+    topP,
+    seed,
+    override,
+    signal: interruption.signal,
+    onText: (piece) => process.stdout.write(piece),
+  });
+  process.stdout.write("\n");
+  model.dispose();
+  interruption.stopListening();
+  return ended === "aborted" ? exitStatus.interrupted : exitStatus.done;
+}
+
+function overrideOf(text: string | undefined): ReturnType<typeof parseOverride> | undefined {
+  try {
+    return text === undefined ? undefined : parseOverride(text);
+  } catch (error) {
+    throw isPosLabError(error) ? new Refusal(`option '--override': ${error.message}`) : error;
+  }
+}
