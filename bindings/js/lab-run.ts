@@ -17,7 +17,7 @@ import type {
   TestChange,
 } from "./run-types.js";
 import { readSafetensors, type TensorToWrite, writeSafetensors } from "./safetensors.js";
-import type { CompleteExperiment, LengthEntry, RunResult, Tensor } from "./types.js";
+import type { CompleteExperiment, ExperimentModel, LengthEntry, RunResult, Tensor } from "./types.js";
 import type { Run as CoreRun } from "./wasm/poslab.js";
 
 /** One tested length: `byPosition` in bins. */
@@ -237,14 +237,30 @@ export class LabRun extends Owner<CoreRun> {
     return this.#corpus ? this.#corpus.decode(ids) : Array.from(ids, (id) => this.#toySymbols[id] ?? unknownSymbol);
   }
 
-  /** The weights by name, as safetensors. */
+  /** The weights by name, as safetensors, with what `openModel` of "poslab/models" needs to open them again. */
   weights(dtype: "F32" | "F16" = "F32"): Uint8Array {
     return writeSafetensors(this.#tensors(dtype), {
       format: "pt",
+      "poslab.model": JSON.stringify(this.#modelOfWeights()),
       "poslab.encoding": JSON.stringify(this.experiment.encodings[this.encoding]),
       "poslab.seed": String(this.seed),
       "poslab.step": String(this.progress().step),
     });
+  }
+
+  #modelOfWeights(): ExperimentModel {
+    const vocabulary = this.#parameters[0]!.shape[0]!; // the rows of embedding.weight
+    const symbols = this.#corpus
+      ? this.#corpus.decode(Array.from({ length: vocabulary - 1 }, (_, id) => id))
+      : [...this.#toySymbols];
+    return {
+      model: this.experiment.model,
+      vocabulary,
+      length: this.experiment.training.length,
+      encoding: this.experiment.encodings[this.encoding]!,
+      unit: this.#corpus?.unit ?? "characters",
+      symbols,
+    };
   }
 
   *#tensors(dtype: "F32" | "F16"): Generator<[string, TensorToWrite]> {

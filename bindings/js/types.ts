@@ -245,6 +245,15 @@ export interface CompleteExperiment {
   test: { lengths: number[]; windows: number };
   seeds: number[];
 }
+/** What weights that an experiment has saved say of their model, in their metadata as "poslab.model". */
+export interface ExperimentModel {
+  model: CompleteExperiment["model"];
+  vocabulary: number;
+  /** trained length */ length: number;
+  encoding: Encoding;
+  unit: "characters" | "bytes";
+  /** by id; an id past them is that of symbols that training did not see */ symbols: string[];
+}
 export interface LengthEntry {
   length: number;
   loss: number | null;

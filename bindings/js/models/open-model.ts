@@ -140,7 +140,7 @@ function tokenizerOf(
   { architecture, config, experiment }: Recognized,
 ): { tokenizer: ModelTokenizer; caution?: string } {
   const bytes = byteTokenizer(architecture.vocabulary);
-  if (experiment?.symbols) return { tokenizer: symbolTokenizer(experiment.symbols, experiment.unit ?? "characters") };
+  if (experiment) return { tokenizer: symbolTokenizer(experiment.symbols, experiment.unit) };
   try {
     if (files.tokenizer !== null)
       return {

@@ -4,17 +4,7 @@
 
 import { PosLabError } from "../../errors.js";
 import type { ActivationName, Architecture } from "../model-description.js";
-import type { CompleteExperiment, Encoding, Position } from "../../types.js";
-
-/** What `LabRun.weights` writes as "poslab.model". */
-export interface ExperimentModel {
-  model: CompleteExperiment["model"];
-  vocabulary: number;
-  /** trained length */ length: number;
-  encoding: Encoding;
-  /** of a text */ unit?: "characters" | "bytes";
-  symbols?: string[];
-}
+import type { ExperimentModel, Position } from "../../types.js";
 
 const activations: Record<string, ActivationName> = { gelu: "gelu-tanh", relu: "relu", silu: "silu" };
 

@@ -4,11 +4,12 @@
 import { PosLabError } from "../../errors.js";
 import { nearestName } from "../../tensors.js";
 import type { Architecture, TensorPlace } from "../model-description.js";
+import type { ExperimentModel } from "../../types.js";
 import type { ModelFile } from "../stored-tensor.js";
 import { Config } from "./config.js";
 import { encoderDecoders } from "./encoder-decoders.js";
 import { encoders } from "./encoders.js";
-import { experimentArchitecture, type ExperimentModel, readExperimentModel } from "./experiment-weights.js";
+import { experimentArchitecture, readExperimentModel } from "./experiment-weights.js";
 import type { Family, FamilyInput, Places } from "./family.js";
 import { ggufConfig, ggufIgnored } from "./gguf-metadata.js";
 import { gptShaped } from "./gpt-shaped.js";
