@@ -29,10 +29,7 @@ function report(info: ModelInfo): string {
     ...stackRows(architecture.encoder, architecture.decoder ? "encoder" : "stack"),
     ...stackRows(architecture.decoder, architecture.encoder ? "decoder" : "stack"),
     ["trained length", info.trainedLength > 0 ? String(info.trainedLength) : "not stated"],
-    [
-      "usable length",
-      info.usableLength === null ? "no limit of its own" : `${info.usableLength}; longer input is refused`,
-    ],
+    ["usable length", usableLength(info)],
     ["tokenizer", architecture.image ? "none: images" : `${tokenizer.source}, ${tokenizer.vocabulary} ids`],
     [
       "memory",
@@ -42,6 +39,14 @@ function report(info: ModelInfo): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
   return rows.map(([name, text]) => `${colors.bold(name.padEnd(width))}${text}\n`).join("");
+}
+
+function usableLength({ usableLength: promised, lengthLimit }: ModelInfo): string {
+  const parts = [
+    promised === null ? "the config states no limit" : `${promised}, as the config promises`,
+    ...(lengthLimit === null ? [] : [`longer input than ${lengthLimit} is refused`]),
+  ];
+  return parts.join("; ");
 }
 
 function typesOf({ types }: ModelInfo): string {

@@ -2,7 +2,6 @@
 // What is known of a model before its weights are read: architecture, positions, sizes, memory, cautions.
 
 import type { Position } from "../types.js";
-import type { Config } from "./families/config.js";
 import type { Recognized } from "./families/index.js";
 import type { LoadingStep } from "./families/tensor-plan.js";
 import type { Architecture, MemoryEstimate, Stack } from "./model-description.js";
@@ -21,8 +20,8 @@ export interface ModelInfo {
   /** number types of the tensors in the file with how many tensors have them */ types: Record<string, number>;
   /** of the files with the weights */ fileBytes: number;
   /** trained length; 0 when not known */ trainedLength: number;
-  /** what inputs can be as long as; null: nothing ends them, how well it works past the trained length is another matter */
-  usableLength: number | null;
+  /** tokens that the config promises; null: it states no limit */ usableLength: number | null;
+  /** longer inputs are refused, because a learned table ends; null: none is refused */ lengthLimit: number | null;
   /** bytes in the module's memory; `pass` is for `length` tokens */ memory: MemoryEstimate & {
     length: number;
     limit: number;
@@ -49,8 +48,8 @@ export function countTypes(file: ModelFile): Record<string, number> {
   return counts;
 }
 
-/** Learned tables end; nothing else does. */
-export function usableLengthOf(architecture: Architecture): number | null {
+/** Learned tables end; nothing else does. Null: no end. */
+export function lengthLimitOf(architecture: Architecture): number | null {
   const { position } = mainStack(architecture);
   const schemes = "type" in position ? [position] : position;
   const ends = schemes.flatMap((scheme) =>
@@ -60,22 +59,16 @@ export function usableLengthOf(architecture: Architecture): number | null {
 }
 
 /** What the config leaves open or says twice, and what the tokenizer has to say. */
-export function cautionsOf({ config, architecture }: Recognized, tokenizer: ModelTokenizer): string[] {
-  const { position } = mainStack(architecture);
-  const cautions: string[] = [];
-  const rotates = ("type" in position ? [position] : position).some(({ type }) => type === "rope");
-  if (rotates && !saysTheta(config) && config.value("model_type") !== undefined)
-    cautions.push("the config names no rope_theta; 10000 is taken");
-  if (architecture.head === null)
-    cautions.push("the files have no output head: the result is the last hidden state of each token");
-  if (tokenizer.source !== "bytes" && tokenizer.vocabulary > architecture.vocabulary && architecture.vocabulary > 0)
-    cautions.push(`the tokenizer knows ${tokenizer.vocabulary} ids and the model ${architecture.vocabulary}`);
-  return [...cautions, ...(architecture.image ? [] : tokenizer.cautions)];
-}
-
-function saysTheta(config: Config): boolean {
-  const names = ["rope_theta", "rotary_emb_base", "rotary_base"];
-  return config.value(...names) !== undefined || config.object("rope_parameters").value("rope_theta") !== undefined;
+export function cautionsOf({ cautions, architecture }: Recognized, tokenizer: ModelTokenizer): string[] {
+  const { head, vocabulary, image } = architecture;
+  return [
+    ...cautions,
+    ...(head === null ? ["the files have no output head: the result is the last hidden state of each token"] : []),
+    ...(tokenizer.source !== "bytes" && vocabulary > 0 && tokenizer.vocabulary > vocabulary
+      ? [`the tokenizer knows ${tokenizer.vocabulary} ids and the model ${vocabulary}`]
+      : []),
+    ...(image ? [] : tokenizer.cautions),
+  ];
 }
 
 /** A scheme in a few words: "rope, theta 10000, half, yarn x4". */

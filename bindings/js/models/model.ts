@@ -7,7 +7,6 @@ import { disposeSymbol } from "../owner.js";
 import { nextTurn } from "../slices.js";
 import { isShaped } from "../tensors.js";
 import type { IntegerArray, Tensor } from "../types.js";
-import { throwIfAborted } from "./byte-source.js";
 import { type LossByPosition, type LossOptions, measureLosses } from "./loss-by-position.js";
 import type { AttentionKind, ModelCalls, ModelInput } from "./model-description.js";
 import type { ModelInfo } from "./model-info.js";

@@ -11,7 +11,7 @@ import type { LoadingStep } from "./families/tensor-plan.js";
 import { loadTensors } from "./loading.js";
 import { type GenerationFacts, Model } from "./model.js";
 import { type ModelFiles, openModelFiles } from "./model-files.js";
-import { cautionsOf, countParameters, countTypes, memoryLimit, type ModelInfo, usableLengthOf } from "./model-info.js";
+import { cautionsOf, countParameters, countTypes, memoryLimit, type ModelInfo, lengthLimitOf } from "./model-info.js";
 import { ggufTokenizer } from "./tokenizers/gguf-tokenizer.js";
 import { llama2cTokenizer } from "./tokenizers/llama2c-tokenizer.js";
 import { byteTokenizer, type ModelTokenizer, symbolTokenizer, tokenizerFromJson } from "./tokenizers/tokenizer.js";
@@ -108,7 +108,8 @@ async function prepare(
       types: countTypes(files.weights),
       fileBytes: files.size,
       trainedLength: architecture.trainedLength,
-      usableLength: usableLengthOf(architecture),
+      usableLength: recognized.usableLength,
+      lengthLimit: lengthLimitOf(architecture),
       memory: { ...CoreModel.estimate(lab.core, architecture, length), length, limit: memoryLimit },
       tokenizer: { source: tokenizer.source, vocabulary: tokenizer.vocabulary },
       cautions: [...cautionsOf(recognized, tokenizer), ...(caution ? [caution] : [])],

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { PosLabError } from "../../../bindings/js/errors.js";
 import { type FileLike, openSource } from "../../../bindings/js/models/byte-source.js";
-import { StringArray } from "../../../bindings/js/models/gguf-cursor.js";
+import type { StringArray } from "../../../bindings/js/models/gguf-cursor.js";
 import { readGgufFile } from "../../../bindings/js/models/gguf-file.js";
 import { openModelFiles } from "../../../bindings/js/models/model-files.js";
 import { readSafetensorsFile } from "../../../bindings/js/models/safetensors-file.js";

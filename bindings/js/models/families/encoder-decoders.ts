@@ -16,7 +16,7 @@ function t5FeedForward(config: Config): Pick<Stack, "activation" | "gated"> {
   return { gated, activation: activationNamed(gated && written === "gelu" ? "gelu_new" : written, config, [field]) };
 }
 
-function t5({ config, has }: FamilyInput): Architecture {
+function t5({ config, conventions, has }: FamilyInput): Architecture {
   const dim = config.count("d_model");
   const layers = config.count("num_layers");
   const vocabulary = config.count("vocab_size");
@@ -26,12 +26,7 @@ function t5({ config, has }: FamilyInput): Architecture {
     headDim: config.count("d_kv"),
     feedForward: config.count("d_ff"),
     causal: !isEncoder,
-    position: {
-      type: "t5",
-      buckets: config.optionalCount("relative_attention_num_buckets") ?? 32,
-      maxDistance: config.optionalCount("relative_attention_max_distance") ?? 128,
-      bidirectional: isEncoder,
-    },
+    ...conventions.of(count, isEncoder ? "encoder" : "decoder"),
     scale: 1,
     norm: { kind: "rms", place: "pre", epsilon: config.number(1e-6, "layer_norm_epsilon") },
     ...t5FeedForward(config),
@@ -73,7 +68,7 @@ const t5Plain = (side: "encoder" | "decoder", layer: number): Record<string, Pla
   [`${side}.blocks.{n}.feedForward.in`]: `${side}.block.{n}.layer.${layer}.DenseReluDense.wi`,
 });
 
-function marian({ config }: FamilyInput): Architecture {
+function marian({ config, conventions }: FamilyInput): Architecture {
   const dim = config.count("d_model");
   const vocabulary = config.count("decoder_vocab_size", "vocab_size");
   const shared = config.flag(true, "share_encoder_decoder_embeddings");
@@ -85,7 +80,7 @@ function marian({ config }: FamilyInput): Architecture {
     heads: config.count(`${side}_attention_heads`),
     feedForward: config.count(`${side}_ffn_dim`),
     causal: side === "decoder",
-    position: { type: "sinusoidal", layout: "concatenated" },
+    ...conventions.of(config.count(`${side}_layers`), side),
     norm: { kind: "layer", place: "post", epsilon: 1e-5 },
     finalNorm: false,
     embeddingScale: config.flag(false, "scale_embedding") ? Math.sqrt(dim) : 1,

@@ -3,33 +3,33 @@
 
 import type { Architecture, Stack } from "../model-description.js";
 import { activationOf } from "./activations.js";
-import type { Config } from "./config.js";
 import { type Family, type FamilyInput, modules, type Places } from "./family.js";
 
-function stack(config: Config, place: "pre" | "post", position: Stack["position"]): Stack {
+function stack({ config, conventions }: FamilyInput, place: "pre" | "post"): Stack {
+  const layers = config.count("num_hidden_layers");
   return {
-    layers: config.count("num_hidden_layers"),
+    layers,
     heads: config.count("num_attention_heads"),
     feedForward: config.count("intermediate_size"),
     causal: false,
-    position,
+    ...conventions.of(layers),
     norm: { kind: "layer", place, epsilon: config.number(1e-12, "layer_norm_eps") },
     activation: activationOf(config, "gelu", "hidden_act"),
     bias: true,
   };
 }
 
-/** `offset`: the row of position 0 (RoBERTa: the padding id + 1). Without a language-model head the rows are the result. */
-function bert({ config, has }: FamilyInput, offset: number, headName: string): Architecture {
+/** Without a language-model head the rows of the last layer are the result. */
+function bert(input: FamilyInput, headName: string): Architecture {
+  const { config, has } = input;
   const kind = config.text("absolute", "position_embedding_type");
   config.refuse(kind !== "absolute", "position_embedding_type", '"absolute"');
-  const rows = config.count("max_position_embeddings");
   const vocabulary = config.count("vocab_size");
-  const encoder = stack(config, "post", { type: "learned", rows, ...(offset ? { offset } : {}) });
+  const encoder = stack(input, "post");
   return {
     dim: config.count("hidden_size"),
     vocabulary,
-    trainedLength: rows - offset,
+    trainedLength: input.conventions.usableLength ?? 0,
     encoder: { ...encoder, embeddingNorm: true, finalNorm: false, causal: config.flag(false, "is_decoder") },
     tokenTypes: config.optionalCount("type_vocab_size") ?? 0,
     head: has(headName) ? { outputs: vocabulary, tied: true, bias: true, transform: encoder.activation } : null,
@@ -64,7 +64,7 @@ export const encoders: readonly Family[] = [
   {
     types: ["bert"],
     about: "BERT (Devlin et al. 2019): learned positions, post-norm",
-    architecture: (input) => bert(input, 0, "cls.predictions.transform.dense.weight"),
+    architecture: (input) => bert(input, "cls.predictions.transform.dense.weight"),
     places: (input) => ({
       ...bertPlaces(withOrWithout(input, "bert.")),
       "head.transform": "cls.predictions.transform.dense",
@@ -76,7 +76,7 @@ export const encoders: readonly Family[] = [
   {
     types: ["roberta", "xlm-roberta", "camembert"],
     about: "RoBERTa (Liu et al. 2019): BERT with positions from the padding id + 1 on",
-    architecture: (input) => bert(input, input.config.number(1, "pad_token_id") + 1, "lm_head.dense.weight"),
+    architecture: (input) => bert(input, "lm_head.dense.weight"),
     places: (input) => ({
       ...bertPlaces(withOrWithout(input, "roberta.")),
       "head.transform": "lm_head.dense",
@@ -88,7 +88,8 @@ export const encoders: readonly Family[] = [
   {
     types: ["vit", "deit"],
     about: "ViT (Dosovitskiy et al. 2021): a learned grid of positions, resized for other image sizes",
-    architecture: ({ config, has, shapeOf }) => {
+    architecture: (input) => {
+      const { config, has, shapeOf } = input;
       const size = config.count("image_size");
       const patch = config.count("patch_size");
       config.refuse(size % patch !== 0, "image_size", `a multiple of patch_size (${patch})`);
@@ -99,7 +100,7 @@ export const encoders: readonly Family[] = [
         vocabulary: 0,
         trainedLength: rows,
         encoder: {
-          ...stack(config, "pre", { type: "learned", rows }),
+          ...stack(input, "pre"),
           bias: {
             query: config.flag(true, "qkv_bias"),
             key: config.flag(true, "qkv_bias"),

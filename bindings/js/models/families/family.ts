@@ -4,6 +4,7 @@
 
 import type { Architecture, Stack } from "../model-description.js";
 import type { Config } from "./config.js";
+import type { Conventions } from "./conventions.js";
 
 /**
  * Where a tensor lies. A text is the name in the file, or of a module: "{n}" stands for the block, "{n+1}" for the block
@@ -32,6 +33,7 @@ export type Places = Readonly<Record<string, Place>>;
 /** What a family's functions get to know. */
 export interface FamilyInput {
   config: Config;
+  /** how positions work, by the config explainer */ conventions: Conventions;
   /** whether the files have a tensor of this name, with or without the family's prefix */ has(name: string): boolean;
   /** the shape of a tensor */ shapeOf(name: string): readonly number[] | undefined;
 }

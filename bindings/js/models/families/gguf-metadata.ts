@@ -5,6 +5,7 @@
 
 import { PosLabError } from "../../errors.js";
 import { type ModelFile, readStored } from "../stored-tensor.js";
+import type { FrequencyFactors } from "./conventions.js";
 import { gateThenIn, modules, type Places, queriesKeysValues } from "./family.js";
 
 /** general.architecture to model_type. */
@@ -28,11 +29,10 @@ const modelTypes: Record<string, string> = {
   mpt: "mpt",
   bert: "bert",
 };
-/** Rotated by adjacent lanes; the others by halves. */
-const interleaved = new Set(["llama", "command-r", "gptj"]);
-
 export interface GgufConfig {
   json: Record<string, unknown>;
+  /** what the config explainer is to read */ explained: object;
+  factors: FrequencyFactors | null;
   places: Places;
   /** the head's name in the files of the family, for `has` */ hasHead: boolean;
 }
@@ -57,12 +57,17 @@ export async function ggufConfig(file: ModelFile, signal?: AbortSignal): Promise
     tie_word_embeddings: !hasHead,
     vocab_size: file.tensors.get("token_embd.weight")?.shape[0],
     type_vocab_size: file.tensors.get("token_types.weight")?.shape[0],
-    rope_layout: interleaved.has(architecture) ? "interleaved" : "half",
     ...sizes(file, architecture),
-    ...(await rotation(file, architecture, signal)),
     ...switches(file, architecture),
   };
-  return { json, places: ggufPlaces(file, architecture), hasHead };
+  const factors = await frequencyFactors(file, architecture, signal);
+  return {
+    json,
+    explained: explained(file, architecture, factors),
+    factors,
+    places: ggufPlaces(file, architecture),
+    hasHead,
+  };
 }
 
 /** Config fields by their keys after the architecture's name; a field may have several names in configs. */
@@ -77,9 +82,6 @@ const fields: Record<string, readonly string[]> = {
   "attention.key_length": ["head_dim"],
   "attention.layer_norm_rms_epsilon": ["rms_norm_eps"],
   "attention.layer_norm_epsilon": ["layer_norm_eps", "layer_norm_epsilon", "norm_epsilon"],
-  "attention.sliding_window": ["sliding_window"],
-  "rope.freq_base": ["rope_theta"],
-  "rope.dimension_count": ["rotary_dim"],
   logit_scale: ["logit_scale"],
   use_parallel_residual: ["use_parallel_residual"],
 };
@@ -95,35 +97,42 @@ function sizes(file: ModelFile, architecture: string): Record<string, unknown> {
   return json;
 }
 
-const scalingKeys: Record<string, string> = {
-  type: "rope_type",
-  factor: "factor",
-  original_context_length: "original_max_position_embeddings",
-  attn_factor: "attention_factor",
-};
-
-async function rotation(file: ModelFile, architecture: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
-  const scaling: Record<string, unknown> = {};
-  for (const [key, name] of Object.entries(scalingKeys)) {
-    const value = file.metadata.get(`${architecture}.rope.scaling.${key}`);
-    if (value !== undefined) scaling[name] = value;
-  }
-  // Divisors of the frequencies that the converter has computed: one list (Llama 3), or two (LongRoPE).
+/** Divisors of the frequencies that the converter has computed: one list (Llama 3), or two (LongRoPE). */
+async function frequencyFactors(
+  file: ModelFile,
+  architecture: string,
+  signal?: AbortSignal,
+): Promise<FrequencyFactors | null> {
   const divisors = async (name: string): Promise<number[] | undefined> => {
     const stored = file.tensors.get(name);
     return stored && Array.from(await readStored(stored, signal));
   };
+  const number = (key: string): number | undefined => {
+    const value = file.metadata.get(`${architecture}.rope.scaling.${key}`);
+    return typeof value === "number" ? value : undefined;
+  };
   const same = await divisors("rope_freqs.weight");
-  const short = same ?? (await divisors("rope_factors_short.weight"));
-  const long = same ?? (await divisors("rope_factors_long.weight"));
-  if (short && long)
-    Object.assign(
-      scaling,
-      { rope_type: "longrope", short_factor: short, long_factor: long },
-      same && { attention_factor: 1 },
-    );
-  if (scaling.rope_type === undefined || scaling.rope_type === "none") return {};
-  return { rope_scaling: scaling };
+  if (same) return { short: same, long: same, attentionFactor: 1 };
+  const short = await divisors("rope_factors_short.weight");
+  const long = await divisors("rope_factors_long.weight");
+  if (!short || !long) return null;
+  const attentionFactor = number("attn_factor");
+  const originalLength = number("original_context_length");
+  return {
+    short,
+    long,
+    ...(attentionFactor === undefined ? {} : { attentionFactor }),
+    ...(originalLength === undefined ? {} : { originalLength }),
+  };
+}
+
+/** The metadata as plain values; without its scaling where the file's tensors hold that. */
+function explained(file: ModelFile, architecture: string, factors: FrequencyFactors | null): object {
+  const plain = [...file.metadata].flatMap(([key, value]): [string, unknown][] => {
+    if (key.startsWith("tokenizer.") || (factors && key.startsWith(`${architecture}.rope.scaling.`))) return [];
+    return [[key, ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value]];
+  });
+  return Object.fromEntries(plain);
 }
 
 /** What families look at beside sizes, where GGUF says it by a key or by a tensor that is there. */

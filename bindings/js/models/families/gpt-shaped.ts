@@ -3,11 +3,9 @@
 // kind: learned (GPT-2, OPT), RoPE (GPT-J, GPT-NeoX, Falcon), ALiBi (BLOOM, MPT, Falcon-RW).
 
 import type { Architecture, Stack } from "../model-description.js";
-import type { Position } from "../../types.js";
 import { activationOf } from "./activations.js";
 import type { Config } from "./config.js";
-import { alibiOf, ropeOf } from "./conventions.js";
-import { type Family, headByHead, modules, type Places, queriesKeysValues } from "./family.js";
+import { type Family, type FamilyInput, headByHead, modules, type Places, queriesKeysValues } from "./family.js";
 
 interface Sizes {
   dim: number;
@@ -29,7 +27,6 @@ function sizesOf(config: Config): Sizes {
 
 interface Description {
   feedForward: number;
-  position: Position;
   epsilon: number;
   trainedLength?: number;
   tied?: boolean;
@@ -38,7 +35,7 @@ interface Description {
 }
 
 /** Pre-LayerNorm, biases everywhere, tied output unless said otherwise. */
-function decoder(config: Config, description: Description): Architecture {
+function decoder({ config, conventions }: FamilyInput, description: Description): Architecture {
   const { dim, layers, heads, headDim } = sizesOf(config);
   const vocabulary = config.count("vocab_size");
   return {
@@ -51,7 +48,7 @@ function decoder(config: Config, description: Description): Architecture {
       headDim,
       feedForward: description.feedForward,
       causal: true,
-      position: description.position,
+      ...conventions.of(layers),
       norm: { kind: "layer", place: "pre", epsilon: description.epsilon },
       activation: "gelu-tanh",
       bias: true,
@@ -62,16 +59,16 @@ function decoder(config: Config, description: Description): Architecture {
 }
 
 /** Falcon-7B (one key/value head, one norm), Falcon-40B (groups, two norms), Falcon-RW (ALiBi, in sequence). */
-function falcon(config: Config): Architecture {
-  const { dim, heads, headDim } = sizesOf(config);
+function falcon(input: FamilyInput): Architecture {
+  const { config } = input;
+  const { dim, heads } = sizesOf(config);
   const grouped = config.flag(false, "new_decoder_architecture");
   const keyValueHeads = grouped ? config.count("num_kv_heads") : config.flag(true, "multi_query") ? 1 : heads;
   const parallel = grouped || config.flag(true, "parallel_attn");
   const twoNorms = grouped && config.number(2, "num_ln_in_parallel_attn") === 2;
   const trainedLength = config.optionalCount("max_position_embeddings") ?? 2048;
-  return decoder(config, {
+  return decoder(input, {
     feedForward: config.optionalCount("ffn_hidden_size") ?? 4 * dim,
-    position: config.flag(false, "alibi") ? alibiOf(heads, { headDim }) : ropeOf(config, { headDim }),
     epsilon: config.number(1e-5, "layer_norm_epsilon"),
     trainedLength,
     tied: config.flag(true, "tie_word_embeddings"),
@@ -104,13 +101,13 @@ export const gptShaped: readonly Family[] = [
     types: ["gpt2"],
     about: "GPT-2 (Radford et al. 2019): learned positions",
     prefix: "transformer.",
-    architecture: ({ config }) => {
+    architecture: (input) => {
+      const { config } = input;
       config.refuse(!config.flag(true, "scale_attn_weights"), "scale_attn_weights", "true");
       config.refuse(config.flag(false, "scale_attn_by_inverse_layer_idx"), "scale_attn_by_inverse_layer_idx", "false");
       const rows = config.count("n_positions", "n_ctx");
-      return decoder(config, {
+      return decoder(input, {
         feedForward: config.optionalCount("n_inner") ?? 4 * sizesOf(config).dim,
-        position: { type: "learned", rows },
         epsilon: config.number(1e-5, "layer_norm_epsilon"),
         trainedLength: rows,
         stack: { activation: activationOf(config, "gelu_new", "activation_function") },
@@ -130,11 +127,11 @@ export const gptShaped: readonly Family[] = [
     types: ["gpt_bigcode"],
     about: "SantaCoder, StarCoder: GPT-2 with one key/value head",
     prefix: "transformer.",
-    architecture: ({ config }) => {
+    architecture: (input) => {
+      const { config } = input;
       const rows = config.count("n_positions");
-      return decoder(config, {
+      return decoder(input, {
         feedForward: config.optionalCount("n_inner") ?? 4 * sizesOf(config).dim,
-        position: { type: "learned", rows },
         epsilon: config.number(1e-5, "layer_norm_epsilon"),
         trainedLength: rows,
         stack: {
@@ -157,11 +154,11 @@ export const gptShaped: readonly Family[] = [
   {
     types: ["gptj"],
     about: "GPT-J: parallel block, adjacent lanes rotated",
-    architecture: ({ config }) => {
-      const { dim, headDim } = sizesOf(config);
-      return decoder(config, {
+    architecture: (input) => {
+      const { config } = input;
+      const { dim } = sizesOf(config);
+      return decoder(input, {
         feedForward: config.optionalCount("n_inner") ?? 4 * dim,
-        position: ropeOf(config, { headDim, layout: "interleaved" }),
         epsilon: config.number(1e-5, "layer_norm_epsilon"),
         trainedLength: config.count("n_positions"),
         tied: false,
@@ -190,12 +187,11 @@ export const gptShaped: readonly Family[] = [
   {
     types: ["gpt_neox"],
     about: "GPT-NeoX, Pythia (Black et al. 2022): a quarter of the lanes rotated, parallel block with two norms",
-    architecture: ({ config }) => {
-      const { headDim } = sizesOf(config);
+    architecture: (input) => {
+      const { config } = input;
       const attention = config.flag(true, "attention_bias");
-      return decoder(config, {
+      return decoder(input, {
         feedForward: config.count("intermediate_size"),
-        position: ropeOf(config, { headDim, partial: 0.25 }),
         epsilon: config.number(1e-5, "layer_norm_eps"),
         trainedLength: config.count("max_position_embeddings"),
         tied: config.flag(false, "tie_word_embeddings"),
@@ -217,13 +213,13 @@ export const gptShaped: readonly Family[] = [
     types: ["bloom"],
     about: "BLOOM (Scao et al. 2022): ALiBi, a norm of the embeddings",
     prefix: "transformer.",
-    architecture: ({ config }) => {
+    architecture: (input) => {
+      const { config } = input;
       const postNorm = "apply_residual_connection_post_layernorm";
       config.refuse(config.flag(false, postNorm), postNorm, "false");
-      const { dim, heads } = sizesOf(config);
-      return decoder(config, {
+      const { dim } = sizesOf(config);
+      return decoder(input, {
         feedForward: 4 * dim,
-        position: alibiOf(heads),
         epsilon: config.number(1e-5, "layer_norm_epsilon"),
         trainedLength: config.optionalCount("seq_length") ?? 0,
         stack: { embeddingNorm: true },
@@ -240,7 +236,7 @@ export const gptShaped: readonly Family[] = [
   {
     types: ["falcon", "RefinedWebModel", "RefinedWeb"],
     about: "Falcon (Almazrouei et al. 2023): RoPE and one or few key/value heads, or ALiBi",
-    architecture: ({ config }) => falcon(config),
+    architecture: falcon,
     places: ({ config }) => ({
       embedding: "transformer.word_embeddings",
       norm: "transformer.ln_f",
@@ -256,18 +252,18 @@ export const gptShaped: readonly Family[] = [
     types: ["mpt"],
     about: "MPT: ALiBi, no biases",
     prefix: "transformer.",
-    architecture: ({ config }) => {
+    architecture: (input) => {
+      const { config } = input;
       const attention = config.object("attn_config");
       attention.refuse(!attention.flag(true, "alibi"), "alibi", "true");
       attention.refuse(attention.flag(false, "qk_ln"), "qk_ln", "false");
       attention.refuse(attention.value("clip_qkv") !== undefined, "clip_qkv", "null");
       attention.refuse(attention.number(8, "alibi_bias_max") !== 8, "alibi_bias_max", "8");
-      const { dim, heads } = sizesOf(config);
+      const { dim } = sizesOf(config);
       const noBias = config.flag(true, "no_bias");
       config.refuse(!noBias, "no_bias", "true");
-      return decoder(config, {
+      return decoder(input, {
         feedForward: config.number(4, "expansion_ratio") * dim,
-        position: alibiOf(heads),
         epsilon: config.number(1e-5, "layer_norm_epsilon"),
         trainedLength: config.count("max_seq_len"),
         stack: {
@@ -293,16 +289,16 @@ export const gptShaped: readonly Family[] = [
     types: ["opt"],
     about: "OPT (Zhang et al. 2022): learned positions from row 2 on",
     prefix: "model.",
-    architecture: ({ config }) => {
+    architecture: (input) => {
+      const { config } = input;
       const width = "word_embed_proj_dim";
       const dim = config.count("hidden_size");
       config.refuse((config.optionalCount(width) ?? dim) !== dim, width, `hidden_size (${dim})`);
       config.refuse(!config.flag(true, "do_layer_norm_before"), "do_layer_norm_before", "true");
       config.refuse(config.flag(false, "_remove_final_layer_norm"), "_remove_final_layer_norm", "false");
       const trainedLength = config.count("max_position_embeddings");
-      return decoder(config, {
+      return decoder(input, {
         feedForward: config.count("ffn_dim"),
-        position: { type: "learned", rows: trainedLength + 2, offset: 2 },
         epsilon: 1e-5,
         trainedLength,
         stack: {

@@ -7,11 +7,12 @@ import type { Architecture, TensorPlace } from "../model-description.js";
 import type { ExperimentModel } from "../../types.js";
 import type { ModelFile } from "../stored-tensor.js";
 import { Config } from "./config.js";
+import { type Conventions, conventionsOf } from "./conventions.js";
 import { encoderDecoders } from "./encoder-decoders.js";
 import { encoders } from "./encoders.js";
 import { experimentArchitecture, readExperimentModel } from "./experiment-weights.js";
-import type { Family, FamilyInput, Places } from "./family.js";
-import { ggufConfig, ggufIgnored } from "./gguf-metadata.js";
+import type { Family, FamilyInput } from "./family.js";
+import { type GgufConfig, ggufConfig, ggufIgnored } from "./gguf-metadata.js";
 import { gptShaped } from "./gpt-shaped.js";
 import { llamaShaped } from "./llama-shaped.js";
 import { others } from "./others.js";
@@ -29,6 +30,8 @@ export interface Recognized {
   architecture: Architecture;
   /** the config, or what GGUF's metadata or an experiment say in its place */ config: Config;
   experiment: ExperimentModel | null;
+  /** tokens that the config promises; null: it states no limit */ usableLength: number | null;
+  /** about positions */ cautions: readonly string[];
   /** @throws PosLabError (shape) that names every tensor that does not fit */
   plan(wanted: readonly TensorPlace[]): LoadingStep[];
 }
@@ -43,7 +46,13 @@ export async function recognize(file: ModelFile, configJson: unknown, signal?: A
       argument: "config",
     });
   const config = new Config(configJson);
-  return recognizeFamily(file, config, familyOf(config), null, null);
+  return recognizeFamily({
+    file,
+    config,
+    family: familyOf(config),
+    conventions: conventionsOf(config.json, null),
+    gguf: null,
+  });
 }
 
 function recognizeExperiment(file: ModelFile, saved: string): Recognized {
@@ -55,42 +64,49 @@ function recognizeExperiment(file: ModelFile, saved: string): Recognized {
     architecture,
     config: new Config({}, "poslab.model"),
     experiment,
+    usableLength: null,
+    cautions: [],
     plan: (wanted) => planLoading({ wanted, file, places: null, prefix: "", ignored: undefined, architecture }),
   };
 }
 
 async function recognizeGguf(file: ModelFile, signal?: AbortSignal): Promise<Recognized> {
-  const { json, places, hasHead } = await ggufConfig(file, signal);
-  const config = new Config(json, file.format === "gguf" ? "GGUF metadata" : "llama2.c header");
-  return recognizeFamily(file, config, familyOf(config), places, hasHead);
+  const gguf = await ggufConfig(file, signal);
+  const config = new Config(gguf.json, file.format === "gguf" ? "GGUF metadata" : "llama2.c header");
+  const conventions = conventionsOf(gguf.explained, gguf.factors);
+  return recognizeFamily({ file, config, family: familyOf(config), conventions, gguf });
 }
 
-function recognizeFamily(
-  file: ModelFile,
-  config: Config,
-  family: Family,
-  ggufPlaces: Places | null,
-  hasHead: boolean | null,
-): Recognized {
-  const prefix = ggufPlaces ? "" : (family.prefix ?? "");
+interface FamilyRow {
+  file: ModelFile;
+  config: Config;
+  family: Family;
+  conventions: Conventions;
+  gguf: GgufConfig | null;
+}
+
+function recognizeFamily({ file, config, family, conventions, gguf }: FamilyRow): Recognized {
+  const prefix = gguf ? "" : (family.prefix ?? "");
   const find = (name: string): readonly number[] | undefined =>
     (file.tensors.get(prefix + name) ?? file.tensors.get(name))?.shape;
   const input: FamilyInput = {
     config,
+    conventions,
     // GGUF calls every head "output".
-    has:
-      hasHead === null ? (name) => find(name) !== undefined : (name) => hasHead && /^(lm_head|embed_out)\./.test(name),
+    has: gguf ? (name) => gguf.hasHead && /^(lm_head|embed_out)\./.test(name) : (name) => find(name) !== undefined,
     shapeOf: find,
   };
   const architecture = family.architecture(input);
-  const places = ggufPlaces ?? (typeof family.places === "function" ? family.places(input) : family.places);
-  const ignored = ggufPlaces ? ggufIgnored : family.ignored;
+  const places = gguf?.places ?? (typeof family.places === "function" ? family.places(input) : family.places);
+  const ignored = gguf ? ggufIgnored : family.ignored;
   return {
     modelType: config.text("", "model_type"),
     about: family.about,
     architecture,
     config,
     experiment: null,
+    usableLength: conventions.usableLength,
+    cautions: conventions.cautions,
     plan: (wanted) => planLoading({ wanted, file, places, prefix, ignored, architecture }),
   };
 }

@@ -3,30 +3,23 @@
 // parts; and those that differ from it by a switch or two.
 
 import type { Architecture, Stack } from "../model-description.js";
-import type { Position } from "../../types.js";
 import { activationOf } from "./activations.js";
-import type { Config } from "./config.js";
-import { ropeOf, type RopeDefaults, windowsOf, withoutRopeIn } from "./conventions.js";
 import { type Family, type FamilyInput, gateThenIn, modules, type Places, queriesKeysValues } from "./family.js";
 
 interface Switches {
-  rope?: Omit<RopeDefaults, "headDim">;
   stack?: Partial<Stack>;
   head?: { scale?: number; bias?: boolean };
   /** rms_norm_eps where the config says nothing; default 1e-6 */ epsilon?: number;
   /** tie_word_embeddings where the config says nothing; default false */ tied?: boolean;
-  /** refuses what this version does not do */ refuse?: (config: Config) => void;
 }
 
 /** From the fields that these configs share. */
-function decoder({ config, has }: FamilyInput, switches: Switches = {}): Architecture {
+function decoder({ config, conventions, has }: FamilyInput, switches: Switches = {}): Architecture {
   const dim = config.count("hidden_size");
   const layers = config.count("num_hidden_layers");
   const heads = config.count("num_attention_heads");
   const headDim = config.optionalCount("head_dim") ?? Math.floor(dim / heads);
   const vocabulary = config.count("vocab_size");
-  const rope = ropeOf(config, { headDim, ...switches.rope });
-  const position: Position | Position[] = withoutRopeIn(config, layers, rope);
   const hasHead = has("lm_head.weight");
   const tied = config.flag(switches.tied ?? false, "tie_word_embeddings") || !hasHead;
   return {
@@ -40,8 +33,7 @@ function decoder({ config, has }: FamilyInput, switches: Switches = {}): Archite
       headDim,
       feedForward: config.count("intermediate_size"),
       causal: true,
-      position,
-      window: windowsOf(config, layers),
+      ...conventions.of(layers),
       norm: {
         kind: "rms",
         place: "pre",
@@ -112,21 +104,21 @@ export const llamaShaped: readonly Family[] = [
   {
     types: ["smollm3"],
     about: "SmolLM 3: LLaMA with layers without positions",
-    architecture: (input) => decoder(input, { rope: { theta: 2_000_000 }, tied: true }),
+    architecture: (input) => decoder(input, { tied: true }),
     places: llamaPlaces,
     ignored: tiedHead,
   },
   {
     types: ["qwen2"],
     about: "Qwen 2 and 2.5: LLaMA with biases of queries, keys and values",
-    architecture: (input) => decoder(qwenWindow(input), { stack: { bias: queryKeyValueBias } }),
+    architecture: (input) => decoder(input, { stack: { bias: queryKeyValueBias } }),
     places: llamaPlaces,
     ignored: tiedHead,
   },
   {
     types: ["qwen3"],
     about: "Qwen 3: LLaMA with norms of queries and keys",
-    architecture: (input) => decoder(qwenWindow(input), { stack: { queryKeyNorm: "head" } }),
+    architecture: (input) => decoder(input, { stack: { queryKeyNorm: "head" } }),
     places: llamaPlaces,
     ignored: tiedHead,
   },
@@ -167,7 +159,6 @@ export const llamaShaped: readonly Family[] = [
       const { config } = input;
       config.refuse(config.flag(false, "qk_layernorm"), "qk_layernorm", "false");
       return decoder(input, {
-        rope: { partial: 0.25 },
         stack: {
           norm: { kind: "layer", place: "pre", epsilon: config.number(1e-5, "layer_norm_eps") },
           parallel: config.flag(false, "use_parallel_residual") ? "one-norm" : false,
@@ -209,7 +200,6 @@ export const llamaShaped: readonly Family[] = [
       const { config } = input;
       config.refuse(config.flag(false, "use_qk_norm"), "use_qk_norm", "false");
       return decoder(input, {
-        rope: { layout: "interleaved" },
         tied: true,
         stack: {
           norm: { kind: "layer", place: "pre", epsilon: config.number(1e-5, "layer_norm_eps"), bias: false },
@@ -228,7 +218,6 @@ export const llamaShaped: readonly Family[] = [
       const { config } = input;
       config.refuse(config.flag(false, "qk_layernorm"), "qk_layernorm", "false");
       const architecture = decoder(input, {
-        rope: { partial: 0.5 },
         stack: {
           norm: { kind: "layer", place: "pre", epsilon: config.number(1e-5, "layer_norm_eps") },
           activation: activationOf(config, "gelu_new", "hidden_act"),
@@ -251,10 +240,3 @@ export const llamaShaped: readonly Family[] = [
     },
   },
 ];
-
-/** Qwen's windows are off unless the config turns them on. */
-function qwenWindow(input: FamilyInput): FamilyInput {
-  if (input.config.flag(false, "use_sliding_window")) return input;
-  const { sliding_window: _, ...json } = input.config.json;
-  return { ...input, config: new (input.config.constructor as typeof Config)(json, input.config.name) };
-}

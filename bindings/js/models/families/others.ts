@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decoders of a shape of their own: PaLM (Chowdhery et al. 2022) and Transformer-XL (Dai et al. 2019).
 
-import { ropeOf } from "./conventions.js";
 import { attentionAndFeedForward, type Family, modules, queriesKeysValues } from "./family.js";
 
 const xlBlock = "transformer.layers.{n}.";
@@ -10,23 +9,24 @@ export const others: readonly Family[] = [
   {
     types: ["palm"],
     about: "PaLM (Chowdhery et al. 2022) as PaLM-pytorch names it: parallel block, one key/value head, SwiGLU",
-    architecture: ({ config }) => {
+    architecture: ({ config, conventions }) => {
       const dim = config.count("hidden_size");
       const vocabulary = config.count("vocab_size");
       config.refuse(!config.flag(true, "tie_word_embeddings"), "tie_word_embeddings", "true");
       const headDim = config.count("head_dim");
+      const layers = config.count("num_hidden_layers");
       return {
         dim,
         vocabulary,
         trainedLength: config.optionalCount("max_position_embeddings") ?? 0,
         decoder: {
-          layers: config.count("num_hidden_layers"),
+          layers,
           heads: config.count("num_attention_heads"),
           keyValueHeads: 1,
           headDim,
           feedForward: config.number(4, "ff_mult") * dim,
           causal: true,
-          position: ropeOf(config, { headDim }),
+          ...conventions.of(layers),
           norm: { kind: "layer", place: "pre", epsilon: config.number(1e-5, "layer_norm_eps"), bias: false },
           parallel: "one-norm",
           activation: "silu",
@@ -49,7 +49,7 @@ export const others: readonly Family[] = [
   {
     types: ["transfo-xl"],
     about: "Transformer-XL (Dai et al. 2019): relative sinusoids, memory of the segment before",
-    architecture: ({ config }) => {
+    architecture: ({ config, conventions }) => {
       const dim = config.count("d_model");
       const vocabulary = config.count("vocab_size");
       config.refuse(
@@ -60,19 +60,19 @@ export const others: readonly Family[] = [
       config.refuse(config.number(dim, "d_embed") !== dim, "d_embed", `d_model (${dim})`);
       config.refuse(config.number(0, "attn_type") !== 0, "attn_type", "0");
       config.refuse(config.flag(false, "same_length"), "same_length", "false");
-      const clamp = config.number(-1, "clamp_len");
+      const layers = config.count("n_layer");
       const headDim = config.count("d_head");
       return {
         dim,
         vocabulary,
         trainedLength: config.optionalCount("tgt_len") ?? 0,
         decoder: {
-          layers: config.count("n_layer"),
+          layers,
           heads: config.count("n_head"),
           headDim,
           feedForward: config.count("d_inner"),
           causal: true,
-          position: { type: "transformer-xl", ...(clamp > 0 ? { clampLength: clamp } : {}) },
+          ...conventions.of(layers),
           norm: {
             kind: "layer",
             place: config.flag(false, "pre_lnorm") ? "pre" : "post",
