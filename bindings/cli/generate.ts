@@ -34,7 +34,8 @@ export async function generate(path: string, options: GenerateCommandOptions): P
     signal: interruption.signal,
     onText: (piece) => process.stdout.write(piece),
   });
-  process.stdout.write("\n");
+  // In a terminal the prompt of the shell wants a line of its own; a file or a pipe gets the text and nothing more.
+  if (process.stdout.isTTY) process.stdout.write("\n");
   model.dispose();
   interruption.stopListening();
   return ended === "aborted" ? exitStatus.interrupted : exitStatus.done;
