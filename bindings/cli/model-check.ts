@@ -69,7 +69,8 @@ const groups = [
   { prefix: "padded", input: "padded" },
 ] as const;
 
-function* compareAll(model: Model, reference: TensorFile): Generator<Line> {
+/** One line a tensor of the reference. */
+export function* compareAll(model: Model, reference: TensorFile): Generator<Line> {
   for (const { prefix, input } of groups) {
     const names = [...reference.tensors.keys()].filter((name) =>
       new RegExp(`^${prefix}\\.(logits|\\w*[aA]ttention\\.\\d+)$`).test(name),

@@ -10,6 +10,7 @@ import { completeExperiment } from "./experiment.js";
 import { runInThread } from "./experiment-run.js";
 import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import { LabRun } from "./lab-run.js";
+import type { FileLike, Model, OpenModelOptions } from "./models.js";
 import type { Core, Variant } from "./module.js";
 import { coreTask } from "./run-description.js";
 import { flattenScheme } from "./schemes.js";
@@ -189,6 +190,14 @@ export class PosLab {
     const { explainConfig, readConfigFile } = await import("./config.js");
     const isFile = config instanceof Uint8Array || config instanceof Blob;
     return explainConfig(isFile ? await readConfigFile(config) : config, { ...options, lab: this });
+  }
+
+  /**
+   * Opens a checkpoint (safetensors with config.json, GGUF, llama2.c's .bin, weights of an experiment) from a path, File,
+   * Blob, bytes or range reader, or several of them: `openModel` of "poslab/models", which is loaded when it is called.
+   */
+  async openModel(files: FileLike | readonly FileLike[], options: OpenModelOptions = {}): Promise<Model> {
+    return (await import("./models.js")).openModel(this, files, options);
   }
 
   /**

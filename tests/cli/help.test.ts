@@ -6,7 +6,18 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { poslab, projectRoot } from "./support.js";
 
-const commands = ["extrapolate", "check", "table", "bias", "rotate", "attention", "schemes"];
+const commands = [
+  "extrapolate",
+  "check",
+  "table",
+  "bias",
+  "rotate",
+  "attention",
+  "schemes",
+  "model",
+  "perplexity",
+  "generate",
+];
 
 describe("help", () => {
   test("of the program lists every command, an example and the exit statuses", async () => {

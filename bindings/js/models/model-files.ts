@@ -4,7 +4,7 @@
 
 import { PosLabError, wrongArgument } from "../errors.js";
 import { importNode, isNode } from "../node-import.js";
-import type { ByteSource} from "./byte-source.js";
+import type { ByteSource } from "./byte-source.js";
 import { cannotRead, fileName, type FileLike, openSource } from "./byte-source.js";
 import { readGgufFile } from "./gguf-file.js";
 import { readLlama2cFile } from "./llama2c-file.js";

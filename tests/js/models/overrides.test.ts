@@ -22,7 +22,12 @@ const architecture = (position: Position | Position[]): Architecture => ({
   },
   head: { outputs: 4, tied: true },
 });
-const rope = architecture({ type: "rope", theta: 10000, layout: "interleaved", scaling: { ropeType: "linear", factor: 2 } });
+const rope = architecture({
+  type: "rope",
+  theta: 10000,
+  layout: "interleaved",
+  scaling: { ropeType: "linear", factor: 2 },
+});
 
 describe("an override as text", () => {
   it.each([
@@ -36,28 +41,44 @@ describe("an override as text", () => {
     ['{"scaling":null,"window":0}', { scaling: null, window: 0 }],
   ])("%s", (text, override) => expect(parseOverride(text)).toEqual(override));
 
-  it.each(["yarn", "yarn:x", "window:", "layout:diagonal", "yarn:4:5", "", "{"])("refuses %j and says what is allowed", (text) => {
-    expect(() => parseOverride(text)).toThrow(/^override/);
-  });
+  it.each(["yarn", "yarn:x", "window:", "layout:diagonal", "yarn:4:5", "", "{"])(
+    "refuses %j and says what is allowed",
+    (text) => {
+      expect(() => parseOverride(text)).toThrow(/^override/);
+    },
+  );
 });
 
 describe("a change of positions", () => {
   it("keeps what is not mentioned, and stretches the model's own length", () => {
-    expect(changeOf(rope, { theta: 5 }).position).toMatchObject({ theta: 5, layout: "interleaved", scaling: { ropeType: "linear", factor: 2 } });
+    expect(changeOf(rope, { theta: 5 }).position).toMatchObject({
+      theta: 5,
+      layout: "interleaved",
+      scaling: { ropeType: "linear", factor: 2 },
+    });
     expect(changeOf(rope, { scaling: null }).position).toEqual({ type: "rope", theta: 10000, layout: "interleaved" });
     expect(changeOf(rope, { scaling: { ropeType: "yarn", factor: 4 } }).position).toMatchObject({
       maxPositionEmbeddings: 512,
       scaling: { ropeType: "yarn", factor: 4, originalMaxPositionEmbeddings: 512 },
     });
     expect(changeOf(rope, { window: 0, shift: 3 })).toEqual({ window: 0, shift: 3 });
-    expect(changeOf(architecture({ type: "alibi" }), { slopes: [1, 2] }).position).toEqual({ type: "alibi", slopes: [1, 2] });
+    expect(changeOf(architecture({ type: "alibi" }), { slopes: [1, 2] }).position).toEqual({
+      type: "alibi",
+      slopes: [1, 2],
+    });
   });
 
   it("is refused where the model has no such thing", () => {
-    expect(() => changeOf(architecture({ type: "alibi" }), { theta: 5 })).toThrow(/positions are "alibi", and only "rope" has theta/);
+    expect(() => changeOf(architecture({ type: "alibi" }), { theta: 5 })).toThrow(
+      /positions are "alibi", and only "rope" has theta/,
+    );
     expect(() => changeOf(rope, { slopes: "standard" })).toThrow(/only "alibi" has slopes/);
-    expect(() => changeOf(rope, { theta: 5, position: { type: "none" } })).toThrow(/override\.theta: 5 was given; either/);
-    expect(() => changeOf(architecture([{ type: "rope" }, { type: "none" }]), { theta: 5 })).toThrow(/different schemes/);
+    expect(() => changeOf(rope, { theta: 5, position: { type: "none" } })).toThrow(
+      /override\.theta: 5 was given; either/,
+    );
+    expect(() => changeOf(architecture([{ type: "rope" }, { type: "none" }]), { theta: 5 })).toThrow(
+      /different schemes/,
+    );
     expect(() => changeOf(rope, { tetha: 5 } as object)).toThrow(/override\.tetha is not known; did you mean "theta"/);
   });
 });
@@ -79,7 +100,9 @@ describe("sampling", () => {
     const weights = [...logits].map((logit) => Math.exp(logit / 2));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     // Four standard deviations of a share over 4,000 draws.
-    shares({ temperature: 2 }).forEach((share, id) => expect(Math.abs(share - weights[id]! / total)).toBeLessThan(0.032));
+    shares({ temperature: 2 }).forEach((share, id) =>
+      expect(Math.abs(share - weights[id]! / total)).toBeLessThan(0.032),
+    );
     expect(shares({ temperature: 2 }, 50)).toEqual(shares({ temperature: 2 }, 50));
   });
 

@@ -11,7 +11,12 @@ import { readGgufFile } from "../../../bindings/js/models/gguf-file.js";
 import { tokenizerJson } from "../../../bindings/js/models/tokenizers/embedded-vocabulary.js";
 import { ggufTokenizer } from "../../../bindings/js/models/tokenizers/gguf-tokenizer.js";
 import { llama2cTokenizer } from "../../../bindings/js/models/tokenizers/llama2c-tokenizer.js";
-import { byteTokenizer, type ModelTokenizer, symbolTokenizer, tokenizerFromJson } from "../../../bindings/js/models/tokenizers/tokenizer.js";
+import {
+  byteTokenizer,
+  type ModelTokenizer,
+  symbolTokenizer,
+  tokenizerFromJson,
+} from "../../../bindings/js/models/tokenizers/tokenizer.js";
 import { TextStream } from "../../../bindings/js/models/text-stream.js";
 import { sharedFolder } from "../shared.js";
 
