@@ -49,9 +49,9 @@ Status Transformer::Parts::Start() {
   Result<ModelTensors> plan = PlanTensors(architecture, sides[0].schemes, sides[1].schemes, &weights);
   if (!plan.ok()) return plan.status();
   tensors = std::move(*plan);
-  if (const int64_t bytes = weights.bytes(); bytes < 0 || static_cast<uint64_t>(bytes) > kMaxBytes)
-    return Status::Number(Code::kMemory, "architecture", static_cast<double>(bytes),
-                          "at most {0} bytes for the model's weights", static_cast<double>(kMaxBytes));
+  if (const double bytes = weights.bytes(); bytes > static_cast<double>(kMaxBytes))
+    return Status::Number(Code::kMemory, "architecture", bytes, "at most {0} bytes for the model's weights",
+                          static_cast<double>(kMaxBytes));
   for (Side& side : sides) {
     if (!side.description) continue;
     side.half->description = &*side.description, side.half->tensors = &side.tensors;
@@ -89,7 +89,7 @@ Result<MemoryEstimate> Transformer::Estimate(const Architecture& architecture, i
   Weights weights;
   const Result<ModelTensors> plan = PlanTensors(architecture, schemes[0], schemes[1], &weights);
   if (!plan.ok()) return plan.status();
-  estimate.weights = static_cast<double>(weights.bytes());
+  estimate.weights = weights.bytes();
   const bool one_row = architecture.head && architecture.head->first_row;
   estimate.pass +=
       (one_row ? 1 : static_cast<double>(length)) * static_cast<double>(architecture.outputs()) * sizeof(float);
@@ -105,9 +105,12 @@ Status Transformer::Change(PositionChange change) {
     return Status::Number(Code::kRange, "window", static_cast<double>(*change.window), "a whole number from 0 (none)");
   POSLAB_RETURN_IF_ERROR(Truncate(0));
   if (p.architecture.encoder) POSLAB_RETURN_IF_ERROR(p.encoder.positions.Change(change.encoder));
-  if (p.architecture.decoder) POSLAB_RETURN_IF_ERROR(p.decoder.positions.Change(change.decoder));
-  p.change = std::move(change);
-  return Status::Ok();
+  Status status = p.architecture.decoder ? p.decoder.positions.Change(change.decoder) : Status::Ok();
+  if (status.ok())
+    p.change = std::move(change);
+  else if (p.architecture.encoder)
+    POSLAB_RETURN_IF_ERROR(p.encoder.positions.Change(p.change.encoder));
+  return status;
 }
 
 // ------------------------------------------------------------------------------------------------------ passes

@@ -68,13 +68,15 @@ int Weights::Find(std::string_view name) const {
   return kNone;
 }
 
-int64_t Weights::bytes() const {
-  int64_t bytes = 0;
+double Weights::bytes() const {
+  double bytes = 0;
   for (const Weight& weight : list_) {
-    const int64_t room = weight.room();
-    if (room < 0) return -1;
-    bytes += room * static_cast<int64_t>(sizeof(float));
-    if (bytes < 0) return -1;
+    double room = sizeof(float);
+    for (int64_t extent : weight.shape) room *= static_cast<double>(extent);
+    if (weight.panels)
+      room *= static_cast<double>((weight.outputs() + kPanel - 1) / kPanel * kPanel) /
+              static_cast<double>(weight.outputs());
+    bytes += room;
   }
   return bytes;
 }

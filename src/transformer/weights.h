@@ -41,7 +41,8 @@ class Weights {
   const Weight& operator[](int index) const { return list_[static_cast<size_t>(index)]; }
   const float* numbers(int index) const { return index == kNone ? nullptr : (*this)[index].numbers.data(); }
   int Find(std::string_view name) const;
-  int64_t bytes() const;
+  // That all of them take, exact while it fits into memory.
+  double bytes() const;
   bool complete() const;
 
   // Numbers [from, from + count) of the tensor in row-major order, of [outputs, inputs] or, `transposed`, of
