@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What the WebAssembly module offers to the TypeScript layer, as one table. Every call converts, checks and calls the
 // core (its parts are in bindings/embind); plain objects cross the border in the forms of js/core-types.ts. No call
-// throws.
+// throws. Whole architectures are a table of their own, embind_models.cpp.
 #include <emscripten/bind.h>
 
 #include "embind/attention.h"
 #include "embind/border_types.h"
 #include "embind/encodings.h"
 #include "embind/lab.h"
-#include "embind/models.h"
 
 namespace {
 
@@ -18,7 +17,6 @@ using emscripten::function;
 using CorpusPointer = std::shared_ptr<CorpusObject>;
 using RunPointer = std::shared_ptr<RunObject>;
 using TrainerPointer = std::shared_ptr<TrainerObject>;
-using TransformerPointer = std::shared_ptr<TransformerObject>;
 
 std::string Version() { return POSLAB_VERSION; }
 
@@ -162,45 +160,4 @@ EMSCRIPTEN_BINDINGS(trainer) {
       .function(
           "setWeights",
           +[](TrainerObject& trainer, const Numbers& weights) { return DoneOutcome(trainer.SetWeights(weights)); });
-}
-
-EMSCRIPTEN_BINDINGS(models) {
-  function(
-      "makeTransformer",
-      +[](const ArchitectureOptions& architecture) { return TransformerOutcome(MakeTransformer(architecture)); });
-  function(
-      "estimateTransformer", +[](const ArchitectureOptions& architecture, double length) {
-        return EstimateOutcome(EstimateTransformer(architecture, length));
-      });
-  class_<TransformerObject>("Transformer")
-      .smart_ptr<TransformerPointer>("TransformerPointer")
-      .function(
-          "tensors", +[](const TransformerObject& model) { return TensorPlaces(model.Tensors()); })
-      .function(
-          "missing", +[](const TransformerObject& model) { return Names(model.Missing()); })
-      .function(
-          "setTensor", +[](TransformerObject& model, const std::string& name, const Numbers& numbers, double from,
-                           bool transposed) { return DoneOutcome(model.SetTensor(name, numbers, from, transposed)); })
-      .function(
-          "change", +[](TransformerObject& model,
-                        const PositionChangeOptions& change) { return DoneOutcome(model.Change(change)); })
-      .function(
-          "logits",
-          +[](TransformerObject& model, const InputOptions& input) { return TensorOutcome(model.Logits(input)); })
-      .function(
-          "losses", +[](TransformerObject& model, const InputOptions& input,
-                        const Numbers& targets) { return LossesOutcome(model.Losses(input, targets)); })
-      .function(
-          "attention", +[](TransformerObject& model, const InputOptions& input, double layer,
-                           const std::string& kind) { return TensorOutcome(model.Attention(input, layer, kind)); })
-      .function(
-          "hiddenStates", +[](const TransformerObject& model) { return TensorOutcome(model.HiddenStates()); })
-      .function(
-          "encode",
-          +[](TransformerObject& model, const InputOptions& input) { return DoneOutcome(model.Encode(input)); })
-      .function(
-          "append", +[](TransformerObject& model, const Numbers& ids) { return LogitsOutcome(model.Append(ids)); })
-      .function("cached", &TransformerObject::cached)
-      .function(
-          "truncate", +[](TransformerObject& model, double length) { return DoneOutcome(model.Truncate(length)); });
 }

@@ -21,7 +21,7 @@ export async function generate(path: string, options: GenerateCommandOptions): P
     () => {},
     () => {},
   );
-  const { model } = await openForCommand(path, options, interruption.signal);
+  const model = await openForCommand(path, options, interruption.signal);
   const { prompt, tokens, temperature, topP, seed } = options;
   if (!model.info.architecture.encoder) process.stdout.write(prompt);
   const { ended } = await model.generate({

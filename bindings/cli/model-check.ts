@@ -25,7 +25,7 @@ interface Line {
 
 export async function checkModel(path: string, options: ModelOptions & { json?: boolean }): Promise<number> {
   const reference = readReference(path);
-  const { model } = await openForCommand(path, { ...options, quiet: true });
+  const model = await openForCommand(path, { ...options, quiet: true });
   let failed = 0;
   let passed = 0;
   for (const line of compareAll(model, reference)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How the commands on models open one: options in, messages with the option's or the file's name out.
 
-import { loadPosLab, type PosLab } from "../js/index.js";
 import { type Model, openModel, type OpenModelOptions, type OpenModelProgress } from "../js/models.js";
 import { describeBytes } from "./byte-count.js";
 import { fileProblem, Refusal } from "./failure.js";
@@ -18,18 +17,12 @@ export function openingOptions({ config, tokenizer }: ModelOptions): OpenModelOp
 }
 
 /** Opens a model and says on standard error what it will take, before it takes it. */
-export async function openForCommand(
-  path: string,
-  options: ModelOptions,
-  signal?: AbortSignal,
-): Promise<{ lab: PosLab; model: Model }> {
-  const lab = await loadPosLab();
-  const model = await openModel(lab, path, {
+export async function openForCommand(path: string, options: ModelOptions, signal?: AbortSignal): Promise<Model> {
+  return openModel(path, {
     ...openingOptions(options),
     ...(signal ? { signal } : {}),
     ...(options.quiet ? {} : { onProgress: announce() }),
   });
-  return { lab, model };
 }
 
 /** Larger models say how far reading is, at every tenth. */

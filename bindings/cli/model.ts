@@ -2,7 +2,6 @@
 // `poslab model`: what a checkpoint is, how its positions work and how far they reach, without reading its weights; or,
 // with --check, whether its logits and attention weights are those of the reference beside it.
 
-import { loadPosLab } from "../js/index.js";
 import { describePosition, inspectModel, type ModelInfo, type Stack } from "../js/models.js";
 import { describeBytes } from "./byte-count.js";
 import { colors } from "./colors.js";
@@ -15,7 +14,7 @@ export async function model(
   options: ModelOptions & { check?: boolean; json?: boolean },
 ): Promise<number> {
   if (options.check) return checkModel(path, options);
-  const info = await inspectModel(await loadPosLab(), path, openingOptions(options));
+  const info = await inspectModel(path, openingOptions(options));
   process.stdout.write(options.json ? `${JSON.stringify(info)}\n` : report(info));
   return exitStatus.done;
 }

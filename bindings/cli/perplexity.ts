@@ -46,7 +46,7 @@ export async function perplexity(path: string, options: PerplexityOptions): Prom
     if (options[name] !== undefined) checkWritable(options[name], `--${name}`);
   const settings = settingsOf(options.override ?? []);
   const text = textOf(readBytes(options.text), options.text);
-  const { model } = await openForCommand(path, { ...options, quiet: options.quiet ?? options.json ?? false });
+  const model = await openForCommand(path, { ...options, quiet: options.quiet ?? options.json ?? false });
   const texts = tokensOf(model, text, options);
   const lengths = lengthsOf(model, texts, options);
   const entries: Entry[] = [];

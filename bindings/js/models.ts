@@ -3,7 +3,7 @@
 //
 //   import { loadPosLab } from "poslab";
 //   import { openModel } from "poslab/models";
-//   using model = await openModel(await loadPosLab(), "stories260K.gguf");
+//   using model = await openModel("stories260K.gguf");
 //   const { byPosition } = await model.lossByPosition(text, { window: 2048, override: { theta: 40000 } });
 
 export { type FileLike, type RangeReader } from "./models/byte-source.js";

@@ -6,10 +6,13 @@ import { relaxedSimd, simd } from "wasm-feature-detect";
 import { PosLabError, wrongArgument } from "./errors.js";
 import { importNode, isNode } from "./node-import.js";
 import { checkOptions } from "./tensors.js";
+import type { MainModule as MainModelsModule } from "./wasm/poslab-models.js";
 import createSimdCore, { type MainModule } from "./wasm/poslab.js";
 
 /** What the module offers; the declarations are Emscripten's own. */
 export type Core = MainModule;
+/** The same and whole architectures: a module that only those load who open a checkpoint. */
+export type ModelsCore = MainModelsModule;
 export type Variant = "simd" | "relaxed";
 
 export interface LoadOptions {
@@ -37,11 +40,16 @@ export async function compileModule(options: LoadOptions = {}): Promise<Compiled
     throw wrongArgument("unknownName", "variant", variant, '"simd" or "relaxed"');
   if (options.wasm instanceof WebAssembly.Module) return { module: options.wasm, variant };
   await checkEngine(variant);
-  const given =
+  const module = await compile(
     options.wasm ??
-    (variant === "relaxed"
-      ? new URL("./wasm/poslab-relaxed.wasm", import.meta.url)
-      : new URL("./wasm/poslab.wasm", import.meta.url));
+      (variant === "relaxed"
+        ? new URL("./wasm/poslab-relaxed.wasm", import.meta.url)
+        : new URL("./wasm/poslab.wasm", import.meta.url)),
+  );
+  return { module, variant };
+}
+
+async function compile(given: string | URL | Uint8Array | ArrayBuffer): Promise<WebAssembly.Module> {
   const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer;
   if (!isBytes && typeof given !== "string" && !(given instanceof URL))
     throw wrongArgument("type", "wasm", given, "a URL, bytes or a WebAssembly.Module");
@@ -49,7 +57,7 @@ export async function compileModule(options: LoadOptions = {}): Promise<Compiled
   const source = isBytes ? "the bytes given as wasm" : String(given);
   checkMagic(bytes, source);
   try {
-    return { module: await WebAssembly.compile(bytes as BufferSource), variant };
+    return await WebAssembly.compile(bytes as BufferSource);
   } catch (cause) {
     throw new PosLabError(
       "load",
@@ -61,7 +69,29 @@ export async function compileModule(options: LoadOptions = {}): Promise<Compiled
 
 /** Starts an instance of its own, with memory of its own. */
 export async function startModule({ module, variant }: CompiledModule): Promise<Core> {
-  const create = variant === "relaxed" ? await importRelaxed() : createSimdCore;
+  return start(module, variant === "relaxed" ? await importRelaxed() : createSimdCore);
+}
+
+let modelsModule: Promise<WebAssembly.Module> | undefined;
+
+/**
+ * Starts a module that runs whole architectures, with memory of its own: up to 4 GiB for each, all of it given back when
+ * nothing refers to it any more. It is the plain SIMD build whatever the variant of `lab` is. Compiled once.
+ */
+export async function startModelsCore(): Promise<ModelsCore> {
+  await checkEngine("simd");
+  modelsModule ??= compile(new URL("./wasm/poslab-models.wasm", import.meta.url));
+  const [module, glue] = await Promise.all([
+    modelsModule.catch((error: unknown) => {
+      modelsModule = undefined; // the next call tries again
+      throw error;
+    }),
+    import("./wasm/poslab-models.js"),
+  ]);
+  return start(module, glue.default);
+}
+
+function start<T>(module: WebAssembly.Module, create: (options: object) => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const failed = (cause: unknown): void => {
       reject(

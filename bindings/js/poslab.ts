@@ -197,7 +197,7 @@ export class PosLab {
    * Blob, bytes or range reader, or several of them: `openModel` of "poslab/models", which is loaded when it is called.
    */
   async openModel(files: FileLike | readonly FileLike[], options: OpenModelOptions = {}): Promise<Model> {
-    return (await import("./models.js")).openModel(this, files, options);
+    return (await import("./models.js")).openModel(files, options);
   }
 
   /**

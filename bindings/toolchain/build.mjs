@@ -23,7 +23,11 @@ import { findPoems } from "./poems.mjs";
 import { digestOfText, whenChanged } from "./stamps.mjs";
 
 const kBinaries = join(nodeModules, ".bin");
-const kModuleFiles = ["poslab.js", "poslab.wasm", "poslab.d.ts", "poslab-relaxed.js", "poslab-relaxed.wasm"];
+const kModuleFiles = [
+  ...["poslab.js", "poslab.wasm", "poslab.d.ts"],
+  ...["poslab-relaxed.js", "poslab-relaxed.wasm"],
+  ...["poslab-models.js", "poslab-models.wasm", "poslab-models.d.ts"],
+];
 const kNotices = join(projectRoot, "bindings/toolchain/third-party-notices.txt");
 const kToolchainInputs = ["CMakeLists.txt", "CMakePresets.json", "bindings/toolchain", "package.json"];
 
@@ -56,9 +60,9 @@ export async function buildPreset(preset, { target, environment = process.env, d
 async function buildWasm() {
   const environment = wasmEnvironment();
   const outputs = kModuleFiles.map((name) => join(wasmFolder, name));
-  const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp", "bindings/embind"];
+  const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp", "bindings/embind_models.cpp", "bindings/embind"];
   return whenChanged("wasm", { inputs, further: environment.POSLAB_EMSCRIPTEN_ROOT, outputs }, async () => {
-    await buildPreset("wasm", { target: ["poslab_wasm", "poslab_wasm_relaxed"], environment });
+    await buildPreset("wasm", { target: ["poslab_wasm", "poslab_wasm_relaxed", "poslab_wasm_models"], environment });
     mkdirSync(wasmFolder, { recursive: true });
     for (const name of kModuleFiles) {
       const file = join(buildRoot, "wasm/module", name);

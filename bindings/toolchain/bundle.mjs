@@ -26,7 +26,7 @@ export async function bundlePackage() {
     external: (id) =>
       id.startsWith("node:") ||
       libraries.some((library) => id === library || id.startsWith(`${library}/`)) ||
-      /wasm\/poslab(?:-relaxed)?\.js$/.test(id),
+      /wasm\/poslab(?:-relaxed|-models)?\.js$/.test(id),
     // Nothing looks for its neighbours by anything but import.meta.url, which must name the folder that it named before.
     resolve: { mainFields: ["module", "main"] },
   });

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The WebAssembly module of the npm package: the SIMD build that everybody gets (poslab.js, poslab.wasm, poslab.d.ts)
-# and the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm).
+# The WebAssembly modules of the npm package: the SIMD build that everybody gets (poslab.js, poslab.wasm, poslab.d.ts),
+# the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm), and the SIMD build that
+# also runs whole architectures (poslab-models.js, poslab-models.wasm, poslab-models.d.ts), for who opens a checkpoint.
 
 set(POSLAB_EMBIND "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind.cpp")
 file(GLOB POSLAB_EMBIND_PARTS CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/*.cpp")
@@ -63,6 +64,15 @@ function(poslab_relax target)
   target_compile_options(${target} PRIVATE -mrelaxed-simd)
   target_compile_definitions(${target} PRIVATE POSLAB_RELAXED_SIMD)
 endfunction()
+
+poslab_add_module(
+  poslab_wasm_models
+  poslab
+  poslab-models
+  ${POSLAB_PACKAGE_SOURCES}
+  "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind_models.cpp"
+)
+target_link_options(poslab_wasm_models PRIVATE "SHELL:--emit-tsd poslab-models.d.ts")
 
 poslab_add_core(poslab_relaxed)
 poslab_relax(poslab_relaxed)

@@ -4,12 +4,12 @@
 
 import type { CoreModelInput } from "../core-types.js";
 import { PosLabError, unwrap, wrongArgument } from "../errors.js";
-import type { Core } from "../module.js";
+import type { ModelsCore } from "../module.js";
 import { Owner } from "../owner.js";
 import { flattenScheme } from "../schemes.js";
 import { checkOptions, isTypedArray, readCount, readIds, readMask, readTensor, tensorOf } from "../tensors.js";
 import type { IntegerArray, Tensor } from "../types.js";
-import type { Transformer } from "../wasm/poslab.js";
+import type { Transformer } from "../wasm/poslab-models.js";
 import { coreArchitecture } from "./core-architecture.js";
 import type {
   Architecture,
@@ -69,12 +69,12 @@ export class CoreModel extends Owner<Transformer> implements ModelCalls {
   }
 
   /** A model without weights. @throws PosLabError naming what is wrong with the description. */
-  static create(core: Core, architecture: Architecture): CoreModel {
+  static create(core: ModelsCore, architecture: Architecture): CoreModel {
     return new CoreModel(unwrap(core.makeTransformer(coreArchitecture(architecture))).model, architecture);
   }
 
   /** Bytes that `create` and a pass over `length` tokens would take; none are taken. */
-  static estimate(core: Core, architecture: Architecture, length: number): MemoryEstimate {
+  static estimate(core: ModelsCore, architecture: Architecture, length: number): MemoryEstimate {
     const { weights, pass, cachePerToken } = unwrap(
       core.estimateTransformer(coreArchitecture(architecture), readCount(length, "length")),
     );

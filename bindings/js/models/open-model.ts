@@ -2,9 +2,9 @@
 // Opens a model: finds out what the files are, says what it would take, then reads tensor by tensor.
 
 import { PosLabError } from "../errors.js";
-import type { PosLab } from "../poslab.js";
 import { checkOptions } from "../tensors.js";
 import type { FileLike } from "./byte-source.js";
+import { startModelsCore } from "../module.js";
 import { CoreModel } from "./core-model.js";
 import { recognize, type Recognized } from "./families/index.js";
 import type { LoadingStep } from "./families/tensor-plan.js";
@@ -47,12 +47,8 @@ const optionNames = ["config", "tokenizer", "length", "signal", "onProgress"] as
  * @throws PosLabError that names the file, the field or the tensors at fault; `memory` before anything is read when the
  * model does not fit into 4 GiB.
  */
-export async function openModel(
-  lab: PosLab,
-  files: FileLike | readonly FileLike[],
-  options: OpenModelOptions = {},
-): Promise<Model> {
-  const { files: found, recognized, tokenizer, calls, steps, info } = await prepare(lab, files, options);
+export async function openModel(files: FileLike | readonly FileLike[], options: OpenModelOptions = {}): Promise<Model> {
+  const { files: found, recognized, tokenizer, calls, steps, info } = await prepare(files, options);
   try {
     checkMemory(info);
     options.onProgress?.({ info, bytes: 0, totalBytes: found.size });
@@ -71,21 +67,16 @@ export async function openModel(
 
 /** What a model is, without reading its weights. */
 export async function inspectModel(
-  lab: PosLab,
   files: FileLike | readonly FileLike[],
   options: OpenModelOptions = {},
 ): Promise<ModelInfo> {
-  const { files: found, calls, info } = await prepare(lab, files, options);
+  const { files: found, calls, info } = await prepare(files, options);
   calls.dispose();
   await found.close();
   return info;
 }
 
-async function prepare(
-  lab: PosLab,
-  given: FileLike | readonly FileLike[],
-  options: OpenModelOptions,
-): Promise<Prepared> {
+async function prepare(given: FileLike | readonly FileLike[], options: OpenModelOptions): Promise<Prepared> {
   checkOptions(options, optionNames);
   const files = await openModelFiles(
     { files: given, config: options.config, tokenizer: options.tokenizer },
@@ -96,7 +87,8 @@ async function prepare(
     const recognized = await recognize(files.weights, files.config, options.signal);
     const { architecture } = recognized;
     const { tokenizer, caution } = tokenizerOf(files, recognized);
-    calls = CoreModel.create(lab.core, architecture);
+    const core = await startModelsCore();
+    calls = CoreModel.create(core, architecture);
     const steps = recognized.plan(calls.tensors);
     const length = options.length ?? (architecture.trainedLength || 512);
     const info: ModelInfo = {
@@ -110,7 +102,7 @@ async function prepare(
       trainedLength: architecture.trainedLength,
       usableLength: recognized.usableLength,
       lengthLimit: lengthLimitOf(architecture),
-      memory: { ...CoreModel.estimate(lab.core, architecture, length), length, limit: memoryLimit },
+      memory: { ...CoreModel.estimate(core, architecture, length), length, limit: memoryLimit },
       tokenizer: { source: tokenizer.source, vocabulary: tokenizer.vocabulary },
       cautions: [...cautionsOf(recognized, tokenizer), ...(caution ? [caution] : [])],
     };

@@ -30,7 +30,7 @@ const configs = folders.flatMap((name) =>
 const reference = (name: string): TensorFile =>
   readSafetensors(readFileSync(join(models!, name, "reference.safetensors")));
 const open = (name: string, config = "config.json"): Promise<Model> =>
-  openModel(lab, join(models!, name), { config: join(models!, name, config) });
+  openModel(join(models!, name), { config: join(models!, name, config) });
 
 describe.skipIf(!models)("tiny models", () => {
   it.each(configs)("%s with %s has the logits and attention weights of its reference", async (name, config) => {
@@ -86,18 +86,18 @@ describe.skipIf(!models)("tiny models", () => {
     tensors.set("model.layers.0.mlp.experts.weight", norm);
     const file = writeSafetensors([...tensors].map(([name, { data, shape }]) => [name, { data, shape }]));
     const config = JSON.parse(readFileSync(join(models!, "llama/config.json"), "utf8")) as object;
-    await expect(openModel(lab, file, { config })).rejects.toThrow(
+    await expect(openModel(file, { config })).rejects.toThrow(
       /missing: model\.layers\.1\.self_attn\.q_proj\.weight; not expected: model\.layers\.0\.mlp\.experts\.weight; of the wrong shape: model\.norm\.weight is \[2, 16\]/,
     );
-    await expect(openModel(lab, file, { config: { ...config, model_type: "mamba2" } })).rejects.toThrow(
+    await expect(openModel(file, { config: { ...config, model_type: "mamba2" } })).rejects.toThrow(
       /the model type "mamba2" is not supported/,
     );
-    await expect(openModel(lab, file)).rejects.toThrow(/config\.json is missing/);
+    await expect(openModel(file)).rejects.toThrow(/config\.json is missing/);
   });
 
   it("are read with progress that begins with the memory they will take, and can be cancelled", async () => {
     const heard: number[] = [];
-    const model = await openModel(lab, join(models!, "bloom"), {
+    const model = await openModel(join(models!, "bloom"), {
       onProgress: ({ info, bytes }) => {
         expect(info.memory.weights).toBeGreaterThan(100_000);
         heard.push(bytes);
@@ -107,7 +107,7 @@ describe.skipIf(!models)("tiny models", () => {
     expect(heard.at(-1)).toBeGreaterThan(100_000);
     model.dispose();
     const controller = new AbortController();
-    const cancelled = openModel(lab, join(models!, "bloom"), {
+    const cancelled = openModel(join(models!, "bloom"), {
       signal: controller.signal,
       onProgress: () => controller.abort(),
     });
@@ -117,7 +117,7 @@ describe.skipIf(!models)("tiny models", () => {
 
 const storyFiles = ["stories260K.bin", "stories260K-f32.gguf", "stories260K-q8_0.gguf", "hf"];
 const openStories = (file: string): Promise<Model> =>
-  openModel(lab, join(stories!, file), file === "hf" ? { tokenizer: join(stories!, "tok512.bin") } : {});
+  openModel(join(stories!, file), file === "hf" ? { tokenizer: join(stories!, "tok512.bin") } : {});
 
 describe.skipIf(!stories || !texts)("stories260K", () => {
   /** Mean loss over the predictions after the token that begins a story, each cut at 512 tokens. */
@@ -220,7 +220,7 @@ describe("weights of an experiment", () => {
     );
     const run = lab.createRun(experiment, 0, 1, corpus);
     run.advance(3);
-    const model = await openModel(lab, { name: "weights.safetensors", data: run.weights() });
+    const model = await openModel({ name: "weights.safetensors", data: run.weights() });
     expect(model.info.modelType).toBe("poslab");
     expect(model.encode("the cat")).toEqual(corpus.encode("the cat"));
     // The same weights look at the same places, and continue a text alike.

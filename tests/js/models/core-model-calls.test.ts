@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { PosLabError } from "../../../bindings/js/errors.js";
 import { CoreModel } from "../../../bindings/js/models/core-model.js";
 import type { Architecture } from "../../../bindings/js/models/model-description.js";
-import { type Core, compileModule, startModule } from "../../../bindings/js/module.js";
+import { type ModelsCore, startModelsCore } from "../../../bindings/js/module.js";
 
-let core: Core;
+let core: ModelsCore;
 beforeAll(async () => {
-  core = await startModule(await compileModule({}));
+  core = await startModelsCore();
 });
 
 const small: Architecture = {

@@ -7,17 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PosLabError } from "../../../bindings/js/errors.js";
 import { CoreModel } from "../../../bindings/js/models/core-model.js";
 import type { AttentionKind, ModelInput } from "../../../bindings/js/models/model-description.js";
-import { type Core, compileModule, startModule } from "../../../bindings/js/module.js";
+import { type ModelsCore, startModelsCore } from "../../../bindings/js/module.js";
 import { sharedFolder } from "../shared.js";
 import { referenceModel, type ReferenceModel, referenceShape } from "./reference-models.js";
 
 const logitTolerance = 1e-3;
 const attentionTolerance = 1e-4;
 const root = sharedFolder("data/models");
-let core: Core;
+let core: ModelsCore;
 
 beforeAll(async () => {
-  core = await startModule(await compileModule({}));
+  core = await startModelsCore();
 });
 
 /** The largest absolute difference; rows whose mask is 0 are left out. */
