@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `poslab explain`: a model's config in words. Files are read as far as their header, however large they are.
 
-import { closeSync, openSync, readSync, statSync } from "node:fs";
-import {
-  type ByteSource,
-  type ConfigExplanation,
-  explainConfig,
-  type LayerExplanation,
-  readConfigFile,
-} from "../js/config.js";
+import { type ConfigExplanation, explainConfig, type LayerExplanation, readConfigFile } from "../js/config.js";
 import { loadPosLab } from "../js/index.js";
 import { borderless } from "./borderless.js";
 import { colors } from "./colors.js";
-import { exitStatus, fileProblem, oneLine, Refusal } from "./failure.js";
-import { isFolder, readBytes } from "./files.js";
+import { openBytes } from "./byte-source.js";
+import { exitStatus, oneLine } from "./failure.js";
+import { readBytes } from "./files.js";
 
 export interface ExplainCommandOptions {
   layer?: string;
@@ -22,7 +16,7 @@ export interface ExplainCommandOptions {
 }
 
 export async function explain(path = "-", options: ExplainCommandOptions): Promise<number> {
-  const config = await readConfigFile(path === "-" ? readBytes(path) : openFile(path));
+  const config = await readConfigFile(path === "-" ? readBytes(path) : openBytes(path));
   const explanation = explainConfig(config, {
     lab: await loadPosLab(),
     ...(options.layer === undefined ? {} : { layer: layerFrom(options.layer) }),
@@ -34,34 +28,6 @@ export async function explain(path = "-", options: ExplainCommandOptions): Promi
 
 function layerFrom(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
-}
-
-/** The bytes of a file, piece by piece. */
-function openFile(path: string): ByteSource {
-  if (isFolder(path)) throw new Refusal(`${path} is a folder, and the name of a file is needed`);
-  try {
-    return {
-      size: statSync(path).size,
-      slice: (begin, end) => ({ arrayBuffer: async () => readPart(path, begin, end) }),
-    };
-  } catch (error) {
-    throw new Refusal(`${path} cannot be read: ${fileProblem(error)}`);
-  }
-}
-
-function readPart(path: string, begin: number, end: number): ArrayBuffer {
-  try {
-    const file = openSync(path, "r");
-    try {
-      const bytes = new Uint8Array(end - begin);
-      const count = readSync(file, bytes, 0, bytes.length, begin);
-      return bytes.buffer.slice(0, count);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw new Refusal(`${path} cannot be read: ${fileProblem(error)}`);
-  }
 }
 
 function inWords({ modelType, layers, layerTypes, usableLength, cautions, differences }: ConfigExplanation): string {

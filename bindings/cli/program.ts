@@ -47,6 +47,7 @@ Example:
   addExtrapolate(program, run);
   addCheck(program, run);
   addExplain(program, run);
+  addConvert(program, run);
   addTable(program, run);
   addBias(program, run);
   addRotate(program, run);
@@ -186,6 +187,33 @@ function addExplain(program: Command, run: Run): void {
     )
     .action((file: string | undefined, options) =>
       run(async () => (await import("./explain.js")).explain(file, options)),
+    );
+}
+
+function addConvert(program: Command, run: Run): void {
+  program
+    .command("convert")
+    .argument("<in>", "a safetensors file with the weights of a rotary model")
+    .argument("<out>", "the file to write")
+    .description("weights of a rotary model in the other lane layout: q and k reordered, all else byte for byte")
+    .addOption(
+      new Option("--to <layout>", "the layout to have: half (transformers) or interleaved (Meta, GGUF's llama)")
+        .choices(["half", "interleaved"])
+        .makeOptionMandatory(),
+    )
+    .option("--config <file>", "the model's config.json (default: the one beside <in>)")
+    .addOption(new Option("--head-dim <n>", "instead of a config: width of a head").argParser(wholeNumber(1)))
+    .addOption(new Option("--rotary-dim <n>", "lanes that are rotated (default: the head)").argParser(wholeNumber(2)))
+    .addOption(new Option("--heads <n>", "query heads, where q, k and v are one tensor").argParser(wholeNumber(1)))
+    .addHelpText(
+      "after",
+      example(
+        "poslab convert model.safetensors interleaved.safetensors --to interleaved",
+        "poslab convert in.safetensors out.safetensors --to half --head-dim 64 --rotary-dim 32",
+      ),
+    )
+    .action((from: string, to: string, options) =>
+      run(async () => (await import("./convert.js")).convert(from, to, options)),
     );
 }
 

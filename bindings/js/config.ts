@@ -13,7 +13,15 @@ import { ggufReader, isGgufMetadata } from "./config/gguf-config.js";
 import { kindOf, kNoRope, layerTypesOf } from "./config/layers.js";
 import { ConfigReader, isObject, type Json } from "./config/reader.js";
 import { builders } from "./config/schemes.js";
-import { headDimOf, maxPositionsOf, softmaxScaleOf, temperatureOf, usableLengthOf, windowOf } from "./config/sizes.js";
+import {
+  headDimOf,
+  headsOf,
+  maxPositionsOf,
+  softmaxScaleOf,
+  temperatureOf,
+  usableLengthOf,
+  windowOf,
+} from "./config/sizes.js";
 import { integerFactors, parseConfig } from "./config/text.js";
 import type { ConfigExplanation, ExplainOptions, LayerExplanation } from "./config/types.js";
 import { checkOptions, readCount } from "./tensors.js";
@@ -175,6 +183,7 @@ function explainKind(
   if (scale) sources.softmaxScale = scale.source;
   const layer: LayerExplanation = {
     position: built.position,
+    heads: headsOf(reader)?.value ?? null,
     headDim: headDim?.value ?? built.rotatedHead ?? null,
     rotaryDim: built.rotaryDim ?? null,
     inverseFrequencies: null,

@@ -39,6 +39,7 @@ export interface LogitTemperature {
 /** One kind of layer. */
 export interface LayerExplanation {
   /** the scheme object, as every function of the library takes it */ position: Position;
+  /** query heads */ heads: number | null;
   /** width of a query and key head */ headDim: number | null;
   /** lanes that are rotated; null without a rotation */ rotaryDim: number | null;
   /** [rotaryDim / 2], from the core; null without a rotation or without a lab */ inverseFrequencies: number[] | null;
