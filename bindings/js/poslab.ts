@@ -12,6 +12,7 @@ import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import { LabRun } from "./lab-run.js";
 import type { FileLike, Model, OpenModelOptions } from "./models.js";
 import type { Core, Variant } from "./module.js";
+import { type PositionIdOptions, positionIds, type PositionPolicy } from "./position-ids.js";
 import { coreTask } from "./run-description.js";
 import { flattenScheme } from "./schemes.js";
 import { checkOptions, readCount, readIds, readMask, readTensor, tensorOf } from "./tensors.js";
@@ -177,6 +178,14 @@ export class PosLab {
       value: tensorOf(result.value),
       position: Object.fromEntries(result.position.map((tensor) => [tensor.name, tensorOf(tensor)])),
     };
+  }
+
+  /**
+   * Position ids by a policy: "plain", "mask" (padding left out), "packed" (documents in one row), "randomized", "shift",
+   * "pose" (chunks skipped). For `positions`, `queryPositions` and `keyPositions` of the other calls.
+   */
+  positions<P extends PositionPolicy>(policy: P, options: PositionIdOptions[P]): number[] {
+    return positionIds(policy, options);
   }
 
   /**
