@@ -48,6 +48,7 @@ Example:
   addCheck(program, run);
   addExplain(program, run);
   addConvert(program, run);
+  addPrecision(program, run);
   addTable(program, run);
   addBias(program, run);
   addRotate(program, run);
@@ -215,6 +216,20 @@ function addConvert(program: Command, run: Run): void {
     .action((from: string, to: string, options) =>
       run(async () => (await import("./convert.js")).convert(from, to, options)),
     );
+}
+
+function addPrecision(program: Command, run: Run): void {
+  const command = program
+    .command("precision")
+    .description("what float32, bfloat16 and float16 do to a rotation: equal ids and angles, errors of cos and sin")
+    .optionsGroup("Sizes:")
+    .addOption(new Option("--head-dim <n>", "width of a head").argParser(wholeNumber(1)).default(128))
+    .addOption(new Option("--length <n>", "positions").argParser(wholeNumber(1)).default(8192));
+  addPositionOptions(command, "rope")
+    .optionsGroup("Output:")
+    .option("--json", "print JSON, with every pair")
+    .addHelpText("after", example("poslab precision --theta 500000 --length 131072"))
+    .action((options) => run(async () => (await import("./precision.js")).precision(options)));
 }
 
 const outputHelp = "write .json, .csv, .safetensors (a conformance case) or .svg (a heat map); may be repeated";

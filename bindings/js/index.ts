@@ -30,5 +30,6 @@ export { readSafetensors, type TensorToWrite, writeSafetensors } from "./safeten
 export type * from "./types.js";
 export type * from "./run-types.js";
 export type * from "./config/types.js";
+export type { NarrowType, PrecisionReport, TypePrecision } from "./precision.js";
 export type { PositionIdOptions, PositionPolicy } from "./position-ids.js";
 export type { CaseObject, Diagnosis } from "./check.js";

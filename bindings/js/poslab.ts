@@ -13,6 +13,7 @@ import { LabRun } from "./lab-run.js";
 import type { FileLike, Model, OpenModelOptions } from "./models.js";
 import type { Core, Variant } from "./module.js";
 import { type PositionIdOptions, positionIds, type PositionPolicy } from "./position-ids.js";
+import type { PrecisionReport } from "./precision.js";
 import { coreTask } from "./run-description.js";
 import { flattenScheme } from "./schemes.js";
 import { checkOptions, readCount, readIds, readMask, readTensor, tensorOf } from "./tensors.js";
@@ -186,6 +187,15 @@ export class PosLab {
    */
   positions<P extends PositionPolicy>(policy: P, options: PositionIdOptions[P]): number[] {
     return positionIds(policy, options);
+  }
+
+  /**
+   * What narrow types do to a rotation up to `length`: where ids and angles become equal, and the worst error of cosine
+   * and sine pair by pair, for float32 (as transformers computes), bfloat16 and float16. Loaded when called.
+   */
+  async precision(position: Position, options: { headDim: number; length: number }): Promise<PrecisionReport> {
+    checkOptions(options, ["headDim", "length"]);
+    return (await import("./precision.js")).precisionReport(this, position, options);
   }
 
   /**
