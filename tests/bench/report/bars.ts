@@ -34,7 +34,8 @@ function group(table: Table, top: number): { body: string[]; height: number } {
   );
   const greatest = Math.max(max(rows, ({ rate }) => rate!) ?? 1, limit ?? 0);
   const length = scaleLinear([0, greatest], [0, kWidth - kNames - kNumbers]);
-  const title = `${table.title}, ${table.engine} (${table.unit})`;
+  // The model's shape after the colon has no room here.
+  const title = `${table.title.split(":")[0]}, ${table.engine} (${table.unit})`;
   const bottom = top + kTitle + rows.length * (kBar + kGap);
   const body = [`<text x="12" y="${top + 20}" font-weight="600">${escapeXml(title)}</text>`];
   rows.forEach(({ name, kind, rate }, index) => {

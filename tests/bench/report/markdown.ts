@@ -40,7 +40,7 @@ export function markdownTable(header: string[], rows: string[][]): string {
 
 function rowCells({ name, milliseconds, rate, percentOfLimit, ratio, error, contains, failure }: Row): string[] {
   const label = failure === undefined ? name : `${name}: ${failure}`;
-  const off = error === null ? "" : error.toExponential(0);
+  const off = error === null ? "" : error === 0 ? "0" : error.toExponential(0);
   return [label, spread(milliseconds), short(rate), percent(percentOfLimit), times(ratio), off, contains];
 }
 
