@@ -26,18 +26,6 @@ void ReadAhead(Range seen, Rows rows, int64_t dim) {
   }
 }
 
-// Four numbers of four rows each, rows[n][d .. d + 3], by number: columns[d][n].
-void LoadTransposed(const float* rows, ptrdiff_t stride, v128_t* columns) {
-  const v128_t a = wasm_v128_load(rows), b = wasm_v128_load(rows + stride);
-  const v128_t c = wasm_v128_load(rows + 2 * stride), d = wasm_v128_load(rows + 3 * stride);
-  const v128_t ab_low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), ab_high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
-  const v128_t cd_low = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), cd_high = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
-  columns[0] = wasm_i64x2_shuffle(ab_low, cd_low, 0, 2);
-  columns[1] = wasm_i64x2_shuffle(ab_low, cd_low, 1, 3);
-  columns[2] = wasm_i64x2_shuffle(ab_high, cd_high, 0, 2);
-  columns[3] = wasm_i64x2_shuffle(ab_high, cd_high, 1, 3);
-}
-
 // scores[key][0] = keys[key] . query, the query's numbers kTile apart.
 void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* scores) {
   ReadAhead(seen, keys, dim);
@@ -50,7 +38,8 @@ void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* sco
     for (; d + 4 <= dim; d += 4) {
       for (int g = 0; g < kKeysAtOnce / 4; ++g) {
         v128_t columns[4];
-        LoadTransposed(rows + 4 * g * keys.stride + d, keys.stride, columns);
+        for (int n = 0; n < 4; ++n) columns[n] = wasm_v128_load(rows + (4 * g + n) * keys.stride + d);
+        Transpose4(columns);
         for (int n = 0; n < 4; ++n)
           sum[g] = MulAdd(columns[n], wasm_v128_load32_splat(query + (d + n) * kTile), sum[g]);
       }

@@ -70,14 +70,10 @@ void Transpose(const float* in, ptrdiff_t in_stride, int64_t rows, int64_t colum
     float* to = out + r;
     int64_t c = 0;
     for (; c + 4 <= columns; c += 4) {
-      const v128_t a = wasm_v128_load(from + c), b = wasm_v128_load(from + in_stride + c);
-      const v128_t d = wasm_v128_load(from + 2 * in_stride + c), e = wasm_v128_load(from + 3 * in_stride + c);
-      const v128_t ab_low = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), ab_high = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7);
-      const v128_t de_low = wasm_i32x4_shuffle(d, e, 0, 4, 1, 5), de_high = wasm_i32x4_shuffle(d, e, 2, 6, 3, 7);
-      wasm_v128_store(to + c * out_stride, wasm_i64x2_shuffle(ab_low, de_low, 0, 2));
-      wasm_v128_store(to + (c + 1) * out_stride, wasm_i64x2_shuffle(ab_low, de_low, 1, 3));
-      wasm_v128_store(to + (c + 2) * out_stride, wasm_i64x2_shuffle(ab_high, de_high, 0, 2));
-      wasm_v128_store(to + (c + 3) * out_stride, wasm_i64x2_shuffle(ab_high, de_high, 1, 3));
+      v128_t block[4];
+      for (int n = 0; n < 4; ++n) block[n] = wasm_v128_load(from + n * in_stride + c);
+      Transpose4(block);
+      for (int n = 0; n < 4; ++n) wasm_v128_store(to + (c + n) * out_stride, block[n]);
     }
     for (; c < columns; ++c)
       for (int n = 0; n < 4; ++n) to[c * out_stride + n] = from[n * in_stride + c];

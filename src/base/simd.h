@@ -22,7 +22,19 @@ inline v128_t MulAdd(v128_t a, v128_t b, v128_t c) {
 #endif
 }
 
-// The same for one number, which gets the bits that a lane gets.
+// Four rows of four become four columns.
+inline void Transpose4(v128_t* rows) {
+  const v128_t ab_low = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5);
+  const v128_t ab_high = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
+  const v128_t cd_low = wasm_i32x4_shuffle(rows[2], rows[3], 0, 4, 1, 5);
+  const v128_t cd_high = wasm_i32x4_shuffle(rows[2], rows[3], 2, 6, 3, 7);
+  rows[0] = wasm_i64x2_shuffle(ab_low, cd_low, 0, 2);
+  rows[1] = wasm_i64x2_shuffle(ab_low, cd_low, 1, 3);
+  rows[2] = wasm_i64x2_shuffle(ab_high, cd_high, 0, 2);
+  rows[3] = wasm_i64x2_shuffle(ab_high, cd_high, 1, 3);
+}
+
+// MulAdd for one number, which gets the bits that a lane gets.
 inline float MulAdd(float a, float b, float c) {
 #if defined(POSLAB_RELAXED_SIMD)
   return wasm_f32x4_extract_lane(wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)),
