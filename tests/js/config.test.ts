@@ -522,7 +522,7 @@ describe("whatever comes", () => {
           expect(error.message).not.toContain("undefined");
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -537,7 +537,7 @@ describe("whatever comes", () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 });
