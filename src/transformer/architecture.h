@@ -58,7 +58,7 @@ struct HeadDescription {
   bool tied = false;
   double scale = 1;
   bool bias = false;
-  std::optional<ModelDescription::Activation> transform;
+  std::optional<ModelDescription::Activation> transform = std::nullopt;
   bool first_row = false;  // pooling
 };
 
