@@ -2,6 +2,7 @@
 // Slopes and the slice that carries them.
 #include "position/alibi.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/math.h"
@@ -14,23 +15,26 @@ constexpr double kLastExponent = -8;  // the last of a power of two of heads has
 
 class AlibiSlice final : public Slice {
  public:
-  explicit AlibiSlice(Buffer<float> slopes) : slopes_(std::move(slopes)) {}
+  AlibiSlice(Buffer<float> slopes, Buffer<float> future) : slopes_(std::move(slopes)), future_(std::move(future)) {}
 
-  std::span<const float> slopes() const override { return slopes_.span(); }
+  std::span<const float> slopes() const override { return future_.empty() ? slopes_.span() : std::span<const float>(); }
 
   void Evaluate(int64_t head, int64_t first, int64_t count, float* bias) const override {
-    const double slope = slopes_[head];
-    for (int64_t n = 0; n < count; ++n)
-      bias[n] = static_cast<float>(-slope * std::fabs(static_cast<double>(first + n)));
+    const double slope = slopes_[head], future = future_.empty() ? slope : future_[head];
+    for (int64_t n = 0; n < count; ++n) {
+      const auto distance = static_cast<double>(first + n);
+      bias[n] = static_cast<float>(distance > 0 ? -future * distance : slope * distance);
+    }
   }
 
  private:
-  Buffer<float> slopes_;
+  Buffer<float> slopes_, future_;  // of keys after the query; empty: as before it
 };
 
 class Alibi final : public Scheme {
  public:
-  explicit Alibi(std::vector<double> given) : given_(std::move(given)) {}
+  Alibi(std::vector<double> given, std::vector<double> future, int64_t biased_heads)
+      : given_(std::move(given)), future_(std::move(future)), biased_heads_(biased_heads) {}
 
   std::string_view type() const override { return "alibi"; }
   bool acts_on_attention() const override { return true; }
@@ -44,23 +48,43 @@ class Alibi final : public Scheme {
     const int64_t heads = arguments.dimensions.heads;
     POSLAB_RETURN_IF_ERROR(CheckHeads(heads));
     POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
-    Result<Buffer<float>> slopes = given_.empty() ? AlibiSlopes(heads) : Buffer<float>::Make("position.slopes", heads);
-    if (!slopes.ok()) return slopes.status();
-    for (size_t h = 0; h < given_.size(); ++h) (*slopes)[static_cast<int64_t>(h)] = static_cast<float>(given_[h]);
-    hooks->slice = std::make_unique<AlibiSlice>(std::move(*slopes));
+    Buffer<float> slopes, future;
+    POSLAB_RETURN_IF_ERROR(slopes.Resize("heads", heads));
+    if (given_.empty()) {
+      const Result<Buffer<float>> standard = AlibiSlopes(biased_heads_ ? biased_heads_ : heads);
+      if (!standard.ok()) return standard.status();
+      std::copy(standard->begin(), standard->end(), slopes.begin());  // heads past the biased ones keep 0
+    }
+    std::copy(given_.begin(), given_.end(), slopes.begin());
+    if (!future_.empty()) POSLAB_RETURN_IF_ERROR(future.Resize("heads", heads));
+    std::copy(future_.begin(), future_.end(), future.begin());
+    hooks->slice = std::make_unique<AlibiSlice>(std::move(slopes), std::move(future));
     return Status::Ok();
   }
 
  private:
   Status CheckHeads(int64_t heads) const {
     if (heads <= 0) return Status::Text(Code::kMissing, "heads", "", "how many heads there are");
-    if (given_.empty() || static_cast<int64_t>(given_.size()) == heads) return Status::Ok();
-    return Status::Number(Code::kShape, "position.slopes", static_cast<double>(given_.size()),
-                          "as many numbers as there are heads, {0}", static_cast<double>(heads));
+    if (biased_heads_ > heads)
+      return Status::Number(Code::kRange, "position.biasedHeads", static_cast<double>(biased_heads_),
+                            "at most the number of heads, {0}", static_cast<double>(heads));
+    for (const auto* list : {&given_, &future_}) {
+      if (list->empty() || static_cast<int64_t>(list->size()) == heads) continue;
+      return Status::Number(Code::kShape, list == &given_ ? "position.slopes" : "position.futureSlopes",
+                            static_cast<double>(list->size()), "as many numbers as there are heads, {0}",
+                            static_cast<double>(heads));
+    }
+    return Status::Ok();
   }
 
-  std::vector<double> given_;  // empty: standard
+  std::vector<double> given_;   // empty: standard
+  std::vector<double> future_;  // empty: the same on both sides
+  int64_t biased_heads_;        // 0: all
 };
+
+std::vector<double> Numbers(const Field* field) {
+  return field && field->kind == Field::Kind::kNumbers ? field->numbers : std::vector<double>();
+}
 
 }  // namespace
 
@@ -87,6 +111,8 @@ Result<std::unique_ptr<Scheme>> MakeAlibi(const Description& description) {
        .maximum = 3e38,
        .choices = "standard",
        .or_numbers = true},
+      {.name = "futureSlopes", .kind = Field::Kind::kNumbers, .minimum = -3e38, .maximum = 3e38},
+      {.name = "biasedHeads", .kind = Field::Kind::kNumber, .minimum = 1, .maximum = kLargestWhole, .integer = true},
   };
   POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
   const Field* slopes = FindField(description, "slopes");
@@ -94,7 +120,13 @@ Result<std::unique_ptr<Scheme>> MakeAlibi(const Description& description) {
   if (given && slopes->numbers.empty()) {
     return Status::Number(Code::kShape, "position.slopes", 0, "\"standard\", or as many numbers as there are heads");
   }
-  return std::unique_ptr<Scheme>(std::make_unique<Alibi>(given ? slopes->numbers : std::vector<double>()));
+  const auto biased_heads = static_cast<int64_t>(NumberOr(description, "biasedHeads", 0));
+  if (given && biased_heads) {
+    return Status::Number(Code::kContradiction, "position.biasedHeads", static_cast<double>(biased_heads),
+                          "left out where slopes are given (a slope of 0 leaves a head without bias)");
+  }
+  return std::unique_ptr<Scheme>(
+      std::make_unique<Alibi>(Numbers(slopes), Numbers(FindField(description, "futureSlopes")), biased_heads));
 }
 
 }  // namespace poslab

@@ -15,7 +15,9 @@ namespace poslab {
 // The standard slopes of `heads` heads, each in double and rounded once. [heads]
 Result<Buffer<float>> AlibiSlopes(int64_t heads);
 
-// Fields: slopes, "standard" or one number a head ("standard").
+// Fields: slopes, "standard" or one number a head ("standard"); futureSlopes, one number a head for keys after the query
+// (as slopes: the authors' issue 5 on encoders); biasedHeads, so that the first of them have the standard slopes of that
+// many heads and the others none (x-transformers).
 Result<std::unique_ptr<Scheme>> MakeAlibi(const Description& description);
 
 }  // namespace poslab

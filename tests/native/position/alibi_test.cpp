@@ -91,5 +91,27 @@ TEST_CASE("The registers' slopes and the evaluated slice are the same bias") {
   }
 }
 
+TEST_CASE("Keys after the query have slopes of their own where they are given") {
+  const auto scheme =
+      Make("alibi", {testing::Numbers("slopes", {0.5, 0.25}), testing::Numbers("futureSlopes", {2, -1})});
+  Buffer<float> bias;
+  inspect::BiasArguments arguments;
+  arguments.heads = 2, arguments.query_length = 3, arguments.key_length = 3;
+  REQUIRE(inspect::Bias(*scheme, arguments, &bias).ok());
+  const std::vector<float> expected = {0, -2, -4, -0.5f, 0, -2, -1, -0.5f, 0, 0, 1, 2, -0.25f, 0, 1, -0.5f, -0.25f, 0};
+  CHECK(std::vector<float>(bias.begin(), bias.end()) == expected);
+  CHECK(inspect::Slopes(*scheme, 2).status().code == Code::kContradiction);
+}
+
+TEST_CASE("Of biased heads the first have the standard slopes of that many, the others none") {
+  const auto scheme = Make("alibi", {testing::Number("biasedHeads", 2)});
+  const Result<Buffer<float>> slopes = inspect::Slopes(*scheme, 5);
+  REQUIRE(slopes.ok());
+  CHECK(std::vector<float>(slopes->begin(), slopes->end()) == std::vector<float>{0.0625f, 0.00390625f, 0, 0, 0});
+  CHECK(inspect::Slopes(*scheme, 1).status().argument == "position.biasedHeads");
+  CHECK(testing::Refusal("alibi", {testing::Numbers("slopes", {1}), testing::Number("biasedHeads", 1)}).argument ==
+        "position.biasedHeads");
+}
+
 }  // namespace
 }  // namespace poslab
