@@ -17,6 +17,11 @@ const sources: Record<string, string> = {
   alibi: "Press et al. 2022, section 3",
   xpos: "Sun et al. 2022, section 2",
   kerple: "Chi et al. 2022, section 4",
+  fire: "Li et al. 2024, equation 4",
+  sandwich: "Chi et al. 2023, section 5",
+  tisa: "Wennberg & Henter 2021, equation 6",
+  "relative-scalar": "after Shaw et al. 2018, numbers for vectors",
+  "dynamic-bias": "Wang et al. 2022 (CrossFormer), section 3.2",
 };
 
 export async function listSchemes(options: { json?: boolean }): Promise<number> {

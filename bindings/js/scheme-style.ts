@@ -18,6 +18,11 @@ const styles: Record<string, CurveStyle> = {
   alibi: { color: "#c8501e", dash: "3 3" },
   xpos: { color: "#882255", dash: "9 3 3 3" },
   kerple: { color: "#83831f", dash: "6 3 1 3 1 3" },
+  fire: { color: "#a82f2f", dash: "" },
+  sandwich: { color: "#6b5a2e", dash: "7 3" },
+  tisa: { color: "#4a7d94", dash: "4 3 1 3" },
+  "relative-scalar": { color: "#7b6fc9", dash: "2 3" },
+  "dynamic-bias": { color: "#3d7a3d", dash: "10 4 2 4" },
 };
 
 /** For a scheme without an entry, and for the second curve of the same scheme. */

@@ -90,6 +90,8 @@ export interface Rope {
 export interface Alibi {
   type: "alibi";
   slopes?: "standard" | readonly number[];
+  /** of keys after the query, one a head; default: as slopes */ futureSlopes?: readonly number[];
+  /** the first heads have the standard slopes of this many, the others none; default: all */ biasedHeads?: number;
 }
 /** Sun et al. 2022. */
 export interface Xpos {
@@ -106,8 +108,64 @@ export interface Kerple {
   r2?: TensorLike;
 }
 
+/** Li et al. 2024; a perceptron of the distance as a share of the query's reach. */
+export interface Fire {
+  type: "fire";
+  /** of the hidden layer, 32 */ width?: number;
+  /** shorter reaches count as this one, 512 */ threshold?: number;
+  /** [1] */ c?: TensorLike;
+  /** [1], what threshold is multiplied by */ lengthFactor?: TensorLike;
+  /** [width, 1] */ weight1?: TensorLike;
+  /** [width] */ bias1?: TensorLike;
+  /** [H, width] */ weight2?: TensorLike;
+  /** [H] */ bias2?: TensorLike;
+}
+/** Chi et al. 2023. */
+export interface Sandwich {
+  type: "sandwich";
+  /** 10000 */ base?: number;
+  /** of the sinusoids, 128 */ dim?: number;
+}
+/** Wennberg & Henter 2021. */
+export interface Tisa {
+  type: "tisa";
+  /** bells a head, 5 */ kernels?: number;
+  /** [H, kernels] */ amplitudes?: TensorLike;
+  /** [H, kernels] */ sharpnesses?: TensorLike;
+  /** [H, kernels] */ offsets?: TensorLike;
+}
+/** A learned number a clipped distance and head. */
+export interface RelativeScalar {
+  type: "relative-scalar";
+  /** 128 */ maxDistance?: number;
+  /** [2 maxDistance + 1, H] */ table?: TensorLike;
+}
+/** Wang et al. 2022 (CrossFormer), x-transformers; tensors weight1, bias1, ..., one pair a layer. */
+export interface DynamicBias {
+  type: "dynamic-bias";
+  /** of the hidden layers, 32 */ width?: number;
+  /** hidden layers, 2 */ depth?: number;
+  /** default "linear" */ distance?: "linear" | "log";
+  [tensor: `weight${number}` | `bias${number}`]: TensorLike;
+}
+
 /** Schemes of the registry. A scheme that this version does not know is refused with the nearest name. */
-export type Position = NoPosition | Sinusoidal | Learned | Shaw | TransformerXL | T5 | Rope | Alibi | Xpos | Kerple;
+export type Position =
+  | NoPosition
+  | Sinusoidal
+  | Learned
+  | Shaw
+  | TransformerXL
+  | T5
+  | Rope
+  | Alibi
+  | Xpos
+  | Kerple
+  | Fire
+  | Sandwich
+  | Tisa
+  | RelativeScalar
+  | DynamicBias;
 
 // ------------------------------------------------------------------------------------------------ calls
 

@@ -5,13 +5,18 @@
 #include <vector>
 
 #include "position/alibi.h"
+#include "position/dynamic_bias.h"
+#include "position/fire.h"
 #include "position/kerple.h"
 #include "position/learned.h"
 #include "position/none.h"
+#include "position/relative_scalar.h"
 #include "position/rope.h"
+#include "position/sandwich.h"
 #include "position/shaw.h"
 #include "position/sinusoidal.h"
 #include "position/t5.h"
+#include "position/tisa.h"
 #include "position/transformer_xl.h"
 #include "position/xpos.h"
 
@@ -29,6 +34,11 @@ constexpr SchemeEntry kSchemes[] = {
     {"alibi", "score", MakeAlibi},
     {"xpos", "rotation score", MakeXpos},
     {"kerple", "score", MakeKerple},
+    {"fire", "score", MakeFire},
+    {"sandwich", "score", MakeSandwich},
+    {"tisa", "score", MakeTisa},
+    {"relative-scalar", "score", MakeRelativeScalar},
+    {"dynamic-bias", "score", MakeDynamicBias},
 };
 
 }  // namespace

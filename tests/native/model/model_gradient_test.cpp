@@ -110,6 +110,10 @@ std::vector<Description> SchemesToTry() {
       {"xpos", {}},
       {"kerple", {Text("kind", "log")}},
       {"kerple", {Text("kind", "power")}},
+      {"sandwich", {}},
+      {"tisa", {Number("kernels", 2)}},
+      {"relative-scalar", {Number("maxDistance", 4)}},
+      {"dynamic-bias", {Number("width", 4)}},
   };
 }
 
@@ -167,6 +171,16 @@ TEST_CASE("With every scheme, gradients of every tensor match differences of the
     CAPTURE(scheme.type);
     CheckAlongDirections(MakeModel(SmallDescription(), {SchemeOf(scheme)}).get());
   }
+}
+
+TEST_CASE("With FIRE, where no unit is at its bend, gradients match differences too") {
+  // A reach of 3.5 lies between positions, and units that are all on stay on.
+  auto model = MakeModel(SmallDescription(), {SchemeOf({"fire", {Number("width", 4), Number("threshold", 3.5)}})});
+  for (const ParameterInfo& info : model->parameters()) {
+    if (!info.name.ends_with("position.bias1")) continue;
+    for (int64_t n = 0; n < info.size; ++n) model->weights()[static_cast<size_t>(info.offset + n)] += 3;
+  }
+  CheckAlongDirections(model.get());
 }
 
 TEST_CASE("A scheme of its own in every layer trains, whatever the tensors are called") {

@@ -14,6 +14,11 @@ export const schemes: Dictionary["schemes"] = {
   alibi: { name: "ALiBi", idea: "距离越远，注意力分数扣得越多。" },
   kerple: { name: "KERPLE", idea: "按距离的对数或幂扣分，系数由训练得到。" },
   xpos: { name: "xPos", idea: "RoPE 加上随距离的衰减。" },
+  fire: { name: "FIRE", idea: "距离先换算成占查询可回看范围的比例，再由一个小网络变成分数偏置。" },
+  sandwich: { name: "Sandwich", idea: "把两个正弦位置向量的内积加到注意力分数上。" },
+  tisa: { name: "TISA", idea: "若干条学到的钟形曲线之和，按相对距离加到分数上。" },
+  "relative-scalar": { name: "相对距离表", idea: "截断后的每个相对距离对应一个学到的数，加到分数上。" },
+  "dynamic-bias": { name: "动态位置偏置", idea: "由一个小网络把相对距离变成分数偏置。" },
 };
 
 export const schemeFields: Dictionary["schemeFields"] = {
@@ -28,6 +33,13 @@ export const schemeFields: Dictionary["schemeFields"] = {
   slopes: "斜率（standard 或每头一个）",
   kind: "类型",
   scaleBase: "衰减基数",
+  biasedHeads: "带偏置的头数（0：全部）",
+  width: "网络宽度",
+  threshold: "长度阈值",
+  dim: "正弦波维数",
+  kernels: "钟形曲线数",
+  depth: "隐藏层数",
+  distance: "距离取法",
 };
 
 export const tasks: Dictionary["tasks"] = {

@@ -15,6 +15,14 @@ export const schemes = {
   alibi: { name: "ALiBi", idea: "A penalty that grows with the distance is added to the score." },
   kerple: { name: "KERPLE", idea: "A penalty by the logarithm or a power of the distance, trained." },
   xpos: { name: "xPos", idea: "RoPE with a decay by distance." },
+  fire: { name: "FIRE", idea: "A small network of the distance as a share of the way back to the start." },
+  sandwich: { name: "Sandwich", idea: "The product of two sinusoidal vectors is added to the score." },
+  tisa: { name: "TISA", idea: "A trained sum of bell curves over the distance is added to the score." },
+  "relative-scalar": {
+    name: "Relative table",
+    idea: "A trained number for each clipped distance is added to the score.",
+  },
+  "dynamic-bias": { name: "Dynamic bias", idea: "A small network turns the distance into a number for the score." },
 };
 
 export const schemeFields = {
@@ -29,6 +37,13 @@ export const schemeFields = {
   slopes: "slopes (standard, or one a head)",
   kind: "kind",
   scaleBase: "scale base",
+  biasedHeads: "biased heads (0: all)",
+  width: "width",
+  threshold: "threshold",
+  dim: "width of the waves",
+  kernels: "bells",
+  depth: "hidden layers",
+  distance: "distance",
 };
 
 export const tasks = {

@@ -12,6 +12,11 @@ const schemeCost: Partial<Record<Encoding["type"], number>> = {
   kerple: 1.15,
   rope: 1.08,
   xpos: 1.5,
+  fire: 3,
+  sandwich: 1.15,
+  tisa: 1.15,
+  "relative-scalar": 1.15,
+  "dynamic-bias": 1.4,
 };
 /** Backward costs about twice the forward pass. */
 const kTrainingPasses = 3;

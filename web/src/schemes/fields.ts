@@ -50,13 +50,18 @@ export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
     choice("layout", "half", "interleaved"),
     whole("rotaryDim", 2, 512, 0),
   ],
-  alibi: [{ name: "slopes", kind: "numbers", fallback: "standard" }],
+  alibi: [{ name: "slopes", kind: "numbers", fallback: "standard" }, whole("biasedHeads", 1, 64, 0)],
   kerple: [choice("kind", "log", "power")],
   xpos: [
     real("theta", 1.01, kLargestBase, kBase),
     real("scaleBase", 1, 1e6, 512),
     choice("layout", "interleaved", "half"),
   ],
+  fire: [whole("width", 1, 256, 32), real("threshold", 1, 1e6, 512)],
+  sandwich: [real("base", 1.01, kLargestBase, kBase), whole("dim", 2, 4096, 128)],
+  tisa: [whole("kernels", 1, 64, 5)],
+  "relative-scalar": [whole("maxDistance", 1, 4096, 128)],
+  "dynamic-bias": [whole("width", 1, 256, 32), whole("depth", 1, 8, 2), choice("distance", "linear", "log")],
 };
 
 /** Field values that a person set and that differ from the scheme's default, in the order of the table. */

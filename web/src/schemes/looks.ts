@@ -25,6 +25,11 @@ const darkColours: Record<SchemeType, string> = {
   alibi: "#ff8a5c",
   kerple: "#cfcf5a",
   xpos: "#e07fa6",
+  fire: "#f07070",
+  sandwich: "#c9b27a",
+  tisa: "#8fc3d9",
+  "relative-scalar": "#b8b0f0",
+  "dynamic-bias": "#86cc86",
 };
 
 export const schemeNames = Object.keys(darkColours) as SchemeType[];

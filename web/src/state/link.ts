@@ -197,6 +197,11 @@ const schemeType = v.picklist([
   "alibi",
   "kerple",
   "xpos",
+  "fire",
+  "sandwich",
+  "tisa",
+  "relative-scalar",
+  "dynamic-bias",
 ]);
 const positionSchema = v.objectWithRest({ type: schemeType, scaling: v.optional(v.record(v.string(), plain)) }, plain);
 const encodingSchema = positionSchema;

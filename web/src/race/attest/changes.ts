@@ -40,7 +40,7 @@ export function kindsFor(encoding: Encoding): ChangeKind[] {
 }
 
 /** Encodings without tensors of their own: weights that were trained without them can be run with them. */
-export const swappable: readonly SchemeType[] = ["none", "sinusoidal", "rope", "alibi", "xpos"];
+export const swappable: readonly SchemeType[] = ["none", "sinusoidal", "rope", "alibi", "xpos", "sandwich"];
 
 export type NumberRule = {
   minimum: number;
