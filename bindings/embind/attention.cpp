@@ -10,7 +10,7 @@ namespace {
 
 // Everything that a call's views point into, and the views.
 struct Call {
-  Tensor query, key, value;
+  Tensor query, key, value, gates, sinks;
   Buffer<uint8_t> key_mask;
   Buffer<int64_t> query_ids, key_ids, documents;
   GivenScheme given;
@@ -28,6 +28,21 @@ Status ReadInto(const val& object, const char* argument, Tensor* tensor) {
   if (!read.ok()) return read.status();
   *tensor = std::move(*read);
   return Status::Ok();
+}
+
+// A tensor [H, length], or [H] (length 0), that need not be there.
+Status ReadByHead(const val& options, const char* argument, int64_t heads, int64_t length, Tensor* tensor,
+                  const float** data) {
+  if (!IsGiven(options[argument])) return Status::Ok();
+  POSLAB_RETURN_IF_ERROR(ReadInto(options, argument, tensor));
+  const std::vector<int64_t> wanted = length ? std::vector<int64_t>{heads, length} : std::vector<int64_t>{heads};
+  *data = tensor->data.data();
+  if (tensor->shape == wanted) return Status::Ok();
+  Status status = Status::Number(Code::kShape, argument, static_cast<double>(tensor->data.size()),
+                                 length ? "a tensor [{0}, {1}], a number a head and key," : "{0} numbers, one a head,",
+                                 static_cast<double>(heads));
+  status.limits[1] = static_cast<double>(length);
+  return status;
 }
 
 Status ReadMask(const val& options, Call* call) {
@@ -77,6 +92,10 @@ Status ReadCall(const val& scheme, const val& options, Call* call) {
   POSLAB_RETURN_IF_ERROR(ReadMask(options, call));
   POSLAB_RETURN_IF_ERROR(ReadPositions(options, call));
   if (IsGiven(options["scale"])) arguments.scale = static_cast<float>(NumberOf(options, "scale"));
+  const int64_t heads = arguments.query.heads;
+  if (arguments.key.length > 0)
+    POSLAB_RETURN_IF_ERROR(ReadByHead(options, "gates", heads, arguments.key.length, &call->gates, &arguments.gates));
+  POSLAB_RETURN_IF_ERROR(ReadByHead(options, "sinks", heads, 0, &call->sinks, &arguments.sinks));
   POSLAB_RETURN_IF_ERROR(CheckAttention(arguments));
   Dimensions dimensions;
   dimensions.heads = arguments.query.heads;
@@ -165,6 +184,11 @@ val AttentionGradientsCall(const val& scheme, const val& options) {
   gradients.key = HeadsView<float>::Packed(key.data(), arguments.key.heads, arguments.key.length, arguments.key.dim);
   gradients.value = HeadsView<float>::Packed(value.data(), arguments.value.heads, arguments.value.length, width);
   gradients.hooks = &hook_gradients;
+  Buffer<float> gates, sinks;
+  POSLAB_FAIL_IF_ERROR(gates.Resize("gates", call.gates.data.size()));
+  POSLAB_FAIL_IF_ERROR(sinks.Resize("sinks", call.sinks.data.size()));
+  if (arguments.gates) gradients.gates = gates.data();
+  if (arguments.sinks) gradients.sinks = sinks.data();
   POSLAB_FAIL_IF_ERROR(AttentionBackward(arguments, forward, &gradients, &workspace));
 
   std::vector<Tensor> position;
@@ -190,6 +214,8 @@ val AttentionGradientsCall(const val& scheme, const val& options) {
   result.set("key", TensorValue(key.span(), {arguments.key.heads, arguments.key.length, arguments.key.dim}));
   result.set("value", TensorValue(value.span(), {arguments.value.heads, arguments.value.length, width}));
   result.set("position", list);
+  if (arguments.gates) result.set("gates", TensorValue(gates.span(), {heads, arguments.key.length}));
+  if (arguments.sinks) result.set("sinks", TensorValue(sinks.span(), {heads}));
   return result;
 }
 

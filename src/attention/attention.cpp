@@ -65,7 +65,8 @@ Status Forward::Run() {
 Status Forward::RunBlock(int64_t first_head, int64_t first_query, int queries) {
   logits_.StartBlock(first_query, queries, nullptr);
   std::fill_n(out_, call_.group * rows_ * kTile, 0.0f);
-  for (int64_t slot = 0; slot < call_.group; ++slot) states_[slot].Reset();
+  const float* sinks = call_.arguments.sinks;
+  for (int64_t slot = 0; slot < call_.group; ++slot) states_[slot].Reset(sinks ? sinks[first_head + slot] : -INFINITY);
 
   const Call::KeyTiles tiles = call_.TilesFor(first_query, queries);
   const bool descending = call_.tile_hook && call_.tile_hook->descending();

@@ -49,12 +49,14 @@ struct AttentionArguments {
   Mask mask;
   std::optional<float> scale;    // default 1 / sqrt(D)
   const float* gates = nullptr;  // per-token inputs for tile hooks [H, Lk]
+  const float* sinks =
+      nullptr;  // [H]: one more logit a head that takes weight and gives no value; 0: softmax-off-by-one
 };
 
 // Only `output` is required. All packed but `output`.
 struct AttentionResults {
   HeadsView<float> output;       // [H, Lq, Dv]; rows that see no key are zero
-  float* log_sum_exp = nullptr;  // [H, Lq]; -infinity for rows that see no key. Backward needs it.
+  float* log_sum_exp = nullptr;  // [H, Lq], sinks included; -infinity for rows that see nothing. Backward needs it.
   float* weights = nullptr;      // [H, Lq, Lk]; zero where hidden
   float* scores = nullptr;       // [H, Lq, Lk] before the softmax; -infinity where hidden
 };
@@ -70,6 +72,7 @@ struct AttentionGradients {
   HeadsView<float> query, key, value;
   HookGradients* hooks = nullptr;  // sized by the engine when empty; accumulated into when already sized
   float* gates = nullptr;
+  float* sinks = nullptr;  // [H]
 };
 
 // Scratch that calls reuse; grows on demand, O(L * D).

@@ -5,6 +5,7 @@
 
 #include "attention/backward_pass.h"
 #include "attention/check.h"
+#include "base/math.h"
 
 namespace poslab {
 
@@ -18,7 +19,7 @@ void BackwardPass::LayOut(Arena* arena) {
   delta_ = arena->Take<float>(lanes);
   log_sum_exp_ = arena->Take<float>(lanes);
   content_ = arena->Take<float>(lanes * call_.dim);
-  band_ = query_band_ ? arena->Take<float>(lanes * call_.dim) : nullptr;
+  band_ = call_.query_band ? arena->Take<float>(lanes * call_.dim) : nullptr;
   band_sums_ = arena->Take<float>(2 * lanes);
   value_ends_ = arena->Take<float>(2 * lanes);
   weight_sums_ = arena->Take<float>(2 * lanes);
@@ -82,7 +83,7 @@ void BackwardPass::StartBlock(int64_t slot, int64_t head, int64_t first_query, i
   const int64_t dim = call_.value_dim;
   const float* log_sum_exp = forward_.log_sum_exp + head * call_.queries;
   float* rows = output_rows_ + slot * kTile * dim;
-  PackQueries(forward_.output_gradient, head, first_query, queries, nullptr, log_sum_exp, rows);
+  PackQueries(forward_.output_gradient, head, first_query, queries, nullptr, nullptr, log_sum_exp, rows);
   MakePanel(rows, dim, queries, dim, output_panels_ + slot * kTile * dim);
   float *delta = Lanes(delta_, slot), *shift = Lanes(log_sum_exp_, slot);
   std::fill_n(delta, kTile, 0.0f);
@@ -95,6 +96,10 @@ void BackwardPass::StartBlock(int64_t slot, int64_t head, int64_t first_query, i
     double sum = 0;
     for (int64_t d = 0; d < dim; ++d) sum += static_cast<double>(output[d]) * rows[n * dim + d];
     delta[n] = static_cast<float>(sum);
+    // The sink's logit gets its weight times (0 - delta), as a key without value would.
+    if (call_.arguments.sinks && gradients_->sinks)
+      gradients_->sinks[head] -= static_cast<float>(
+          Exp(static_cast<double>(call_.arguments.sinks[head]) - static_cast<double>(shift[n])) * sum);
   }
   std::fill_n(QuerySums(content_, slot), call_.dim * kTile, 0.0f);
   if (band_) std::fill_n(QuerySums(band_, slot), call_.dim * kTile, 0.0f);
@@ -125,8 +130,8 @@ void BackwardPass::FinishBlock(int64_t slot, int64_t head, int64_t first_query, 
                         BandGradient(*call_.value_band, head, hooks->value_band_table.data()));
   float* content = QuerySums(content_, slot);
   if (call_.query_bias) AddLaneSums(content, queries, hooks->query_bias.data() + head * dim);
-  if (query_band_) {
-    const Band& band = *call_.score_band;
+  if (call_.query_band) {
+    const Band& band = *call_.query_band;
     float *sums = QuerySums(band_, slot), *ends = band_sums_ + slot * 2 * kTile;
     AddBandEnds(band, head, (queries + 3) & ~3, ends, sums);
     AddBandEndsGradient(band, queries, ends, logits_.Band(slot).rows,
@@ -139,7 +144,17 @@ void BackwardPass::FinishBlock(int64_t slot, int64_t head, int64_t first_query, 
   ScaleRows(key_rows_, queries, dim, call_.scale, nullptr, key_rows_);
   if (hook_queries_)
     for (int64_t n = 0; n < queries * dim; ++n) key_rows_[n] += hook_queries_[slot * queries * dim + n];
-  AddToQueries(key_rows_, queries, call_.rotation, gradients_->query, head, first_query);
+  AddToQueries(key_rows_, queries, call_.rotation, call_.temperature, Turns(head, false), gradients_->query, head,
+               first_query);
+}
+
+TurnGradients BackwardPass::Turns(int64_t head, bool keys) const {
+  TurnGradients turns;
+  turns.rows = keys ? call_.arguments.key : call_.arguments.query;
+  turns.positions = keys ? call_.key_positions : call_.query_positions;
+  if (call_.rotation && call_.rotation->learns) turns.rotation = gradients_->hooks->rotation.data();
+  if (call_.temperature && call_.temperature->by_head) turns.temperature = &gradients_->hooks->temperature[head];
+  return turns;
 }
 
 // bias[d] += scale * sum over the block's queries of sums[d][query].
@@ -153,7 +168,8 @@ void BackwardPass::AddLaneSums(const float* sums, int queries, float* bias) cons
 
 namespace {
 
-Status MakeRoom(int64_t count, Buffer<float>* gradient) {
+template <typename T>
+Status MakeRoom(int64_t count, Buffer<T>* gradient) {
   if (!gradient->empty() || count == 0) return Status::Ok();
   return gradient->Resize("gradient.position", count);
 }
@@ -163,8 +179,13 @@ Status MakeRoom(const Call& call, HookGradients* gradients) {
   const auto size = [&](const Band* band) {
     return band ? (band->per_head ? call.heads : 1) * band->rows * band->width : 0;
   };
-  const bool has_bias = call.score_band && call.score_band->bias;
-  POSLAB_RETURN_IF_ERROR(MakeRoom(size(call.score_band), &gradients->score_band_table));
+  const bool has_bias = call.query_band && call.query_band->bias;
+  const Hooks* hooks = call.arguments.hooks;
+  POSLAB_RETURN_IF_ERROR(MakeRoom(size(hooks ? hooks->score_band.get() : nullptr), &gradients->score_band_table));
+  POSLAB_RETURN_IF_ERROR(MakeRoom(size(hooks ? hooks->key_band.get() : nullptr), &gradients->key_band_table));
+  const bool angles = call.rotation && call.rotation->learns, by_head = call.temperature && call.temperature->by_head;
+  POSLAB_RETURN_IF_ERROR(MakeRoom(angles ? call.rotation->pairs : 0, &gradients->rotation));
+  POSLAB_RETURN_IF_ERROR(MakeRoom(by_head ? call.heads : 0, &gradients->temperature));
   POSLAB_RETURN_IF_ERROR(MakeRoom(size(call.value_band), &gradients->value_band_table));
   POSLAB_RETURN_IF_ERROR(MakeRoom(has_bias ? call.heads * call.dim : 0, &gradients->score_band_bias));
   return MakeRoom(call.query_bias ? call.heads * call.dim : 0, &gradients->query_bias);

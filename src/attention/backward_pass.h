@@ -14,9 +14,7 @@ namespace poslab {
 class BackwardPass {
  public:
   BackwardPass(const Call& call, const AttentionGradientArguments& forward, AttentionGradients* gradients)
-      : call_(call), forward_(forward), gradients_(gradients), logits_(call, true) {
-    query_band_ = call.score_band && call.score_band->side == Band::Side::kQuery;
-  }
+      : call_(call), forward_(forward), gradients_(gradients), logits_(call, true) {}
   void LayOut(Arena* arena);
   Status Run();
 
@@ -32,6 +30,7 @@ class BackwardPass {
 
   void AddLaneSums(const float* sums, int queries, float* bias) const;
 
+  TurnGradients Turns(int64_t head, bool keys) const;
   int64_t TileAt(Call::KeyTiles tiles, int64_t n) const;
   float* Scores(int64_t slot, const Tile& tile) { return scores_ + slot * tile.keys * kTile; }
   float* Gradients(int64_t slot, const Tile& tile) { return score_gradients_ + slot * tile.keys * kTile; }
@@ -47,7 +46,6 @@ class BackwardPass {
   AttentionGradients* gradients_;
   Logits logits_;
   BandScratch value_scratch_;
-  bool query_band_ = false;
   // One of each for every head of the group.
   float* scores_ = nullptr;           // [kTile, kTile], then weights
   float* score_gradients_ = nullptr;  // [kTile, kTile]

@@ -20,8 +20,8 @@ Status BackwardPass::RunTile(int64_t first_head, const Tile& tile, bool seen, co
   if (!replaces) return Status::Ok();
   POSLAB_RETURN_IF_ERROR(ThroughTileHook(tile, state_before));
   for (int64_t slot = 0; slot < call_.group && hook_keys_; ++slot)
-    AddToKeys(hook_keys_ + slot * tile.keys * call_.dim, tile.keys, call_.rotation, gradients_->key,
-              call_.KeyHead(first_head + slot), tile.first_key);
+    AddToKeys(hook_keys_ + slot * tile.keys * call_.dim, tile.keys, call_.rotation, Turns(first_head + slot, true),
+              gradients_->key, call_.KeyHead(first_head + slot), tile.first_key);
   return Status::Ok();
 }
 
@@ -39,7 +39,7 @@ void BackwardPass::ThroughSoftmax(int64_t slot, int64_t head, const Tile& tile, 
 
   std::fill_n(value_rows_, tile.keys * dim, 0.0f);
   AddByKey(tile, weights, {output_rows, static_cast<ptrdiff_t>(dim)}, dim, value_rows_);
-  AddToKeys(value_rows_, tile.keys, nullptr, gradients_->value, call_.KeyHead(head), tile.first_key);
+  AddToKeys(value_rows_, tile.keys, nullptr, {}, gradients_->value, call_.KeyHead(head), tile.first_key);
 
   ScoreTile(tile, logits_.rows().Values(head, tile), output_panels_ + slot * kTile * dim, dim, gradients);
   if (call_.value_band) {
@@ -85,22 +85,26 @@ void BackwardPass::ThroughLogits(int64_t slot, int64_t head, const Tile& tile) {
   const Rows keys = logits_.rows().Keys(head, tile);
   // A state can carry gradients to hidden entries, unless their keys hold no numbers.
   const Tile& reach = call_.tile_hook && !AllFinite(keys, tile.keys, dim) ? tile : extent;
-  if (query_band_) {
-    const Band& band = *call_.score_band;
+  if (call_.query_band) {
+    const Band& band = *call_.query_band;
     SumByDistance(call_, band, extent, gradients, logits_.band_scratch(), band_sums_ + slot * 2 * kTile);
     AddBandByLane(call_, band, head, extent, gradients, logits_.band_scratch(), QuerySums(band_, slot));
     AddBandGradient(call_, band, extent, gradients, logits_.Band(slot).rows, logits_.band_scratch(),
                     BandGradient(band, head, gradients_->hooks->score_band_table.data()));
-  } else if (call_.score_band) {
-    const Band& band = *call_.score_band;
+  }
+  if (call_.key_band) {
+    const Band& band = *call_.key_band;
+    HookGradients* hooks = gradients_->hooks;
+    Buffer<float>& table = call_.arguments.hooks->key_band ? hooks->key_band_table : hooks->score_band_table;
     AddKeyBandGradients(call_, band, head, reach, keys, gradients, logits_.key_band_scratch(), key_rows,
-                        BandGradient(band, head, gradients_->hooks->score_band_table.data()));
+                        BandGradient(band, head, table.data()));
   }
   if (!replaced) {
     AddByLane(reach, keys, gradients, dim, QuerySums(content_, slot));
     AddByKey(extent, gradients, {logits_.QueryRows(slot), static_cast<ptrdiff_t>(dim)}, dim, key_rows);
   }
-  AddToKeys(key_rows, tile.keys, call_.rotation, gradients_->key, call_.KeyHead(head), tile.first_key);
+  AddToKeys(key_rows, tile.keys, call_.rotation, Turns(head, true), gradients_->key, call_.KeyHead(head),
+            tile.first_key);
 }
 
 }  // namespace poslab

@@ -2,6 +2,7 @@
 #include "attention/call.h"
 
 #include <cmath>
+#include <utility>
 
 namespace poslab {
 namespace {
@@ -31,8 +32,11 @@ Call::Call(const AttentionArguments& arguments)
   if (!arguments.hooks) return;
   const Hooks& hooks = *arguments.hooks;
   rotation = hooks.rotation.get();
+  temperature = hooks.temperature.get();
   slice = hooks.slice.get();
-  score_band = hooks.score_band.get();
+  query_band = hooks.score_band.get();
+  key_band = hooks.key_band.get();
+  if (query_band && query_band->side == Band::Side::kKey) std::swap(query_band, key_band);
   value_band = hooks.value_band.get();
   tile_hook = hooks.tile.get();
   query_bias = hooks.query_bias;

@@ -22,8 +22,10 @@ struct Call {
   Positions query_positions, key_positions;
   // The hooks, each null when there is none.
   const Rotation* rotation = nullptr;
+  const Temperature* temperature = nullptr;
   Slice* slice = nullptr;
-  const Band* score_band = nullptr;
+  const Band* query_band = nullptr;  // score bands by the side that they meet
+  const Band* key_band = nullptr;
   const Band* value_band = nullptr;
   TileHook* tile_hook = nullptr;
   const float* query_bias = nullptr;  // [heads, dim]

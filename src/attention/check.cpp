@@ -97,7 +97,7 @@ Status CheckRotation(const Rotation& rotation, int64_t queries, int64_t keys, in
 Status CheckHooks(const AttentionArguments& arguments) {
   const Hooks& hooks = *arguments.hooks;
   const int64_t queries = arguments.query.length, keys = arguments.key.length, dim = arguments.query.dim;
-  if (hooks.slice || hooks.score_band || hooks.value_band || hooks.tile) {
+  if (hooks.slice || hooks.score_band || hooks.key_band || hooks.value_band || hooks.tile) {
     POSLAB_RETURN_IF_ERROR(CheckPositions("queryPositions", arguments.query_positions, queries));
     POSLAB_RETURN_IF_ERROR(CheckPositions("keyPositions", arguments.key_positions, keys));
   }
@@ -108,6 +108,11 @@ Status CheckHooks(const AttentionArguments& arguments) {
                  arguments.query.heads);
   if (hooks.score_band)
     POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.score_band, dim, "relative vectors as wide as a query, {0}"));
+  if (hooks.key_band) POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.key_band, dim, "relative vectors as wide as a key, {0}"));
+  if (hooks.key_band && hooks.score_band && hooks.score_band->side == Band::Side::kKey)
+    return Status::Text(Code::kContradiction, "position", "", "one table of relative vectors that meet keys");
+  if (hooks.temperature && hooks.temperature->by_query.size() < queries)
+    return Shape("position.temperature", hooks.temperature->by_query.size(), "{0} numbers, one a query", queries);
   if (hooks.value_band)
     POSLAB_RETURN_IF_ERROR(
         CheckBand(*hooks.value_band, arguments.value.dim, "relative vectors as wide as a value, {0}"));
@@ -131,6 +136,11 @@ Status CheckAttention(const AttentionArguments& arguments) {
   POSLAB_RETURN_IF_ERROR(CheckMask(arguments.mask, key.length));
   if (arguments.scale && !std::isfinite(*arguments.scale))
     return Status::Number(Code::kRange, "scale", static_cast<double>(*arguments.scale), "a finite number");
+  for (int64_t h = 0; arguments.sinks && h < query.heads; ++h) {
+    const float sink = arguments.sinks[h];
+    if (std::isnan(sink) || sink == INFINITY)
+      return Status::Number(Code::kRange, "sinks", static_cast<double>(sink), "numbers (-infinity: no sink)");
+  }
   return arguments.hooks ? CheckHooks(arguments) : Status::Ok();
 }
 

@@ -10,9 +10,7 @@ namespace poslab {
 
 Logits::Logits(const Call& call, bool backward)
     : call_(call), backward_(backward), rows_(call), slices_(call, backward) {
-  query_band_ = call.score_band && call.score_band->side == Band::Side::kQuery;
-  key_band_ = call.score_band && !query_band_;
-  own_band_rows_ = query_band_ && (call.score_band->bias || call.query_bias);
+  own_band_rows_ = call.query_band && (call.query_band->bias || call.query_bias);
   vectors_ = call.tile_hook && call.tile_hook->uses_vectors();
   state_size_ = call.tile_hook ? call.tile_hook->state_size() : 0;
 }
@@ -26,11 +24,11 @@ void Logits::LayOut(Arena* arena) {
   panels_ = arena->Take<float>(block);
   band_rows_ = own_band_rows_ ? arena->Take<float>(block) : query_rows_;
   band_panels_ = own_band_rows_ ? arena->Take<float>(block) : panels_;
-  if (query_band_) {
+  if (call_.query_band) {
     band_ends_ = arena->Take<float>(call_.group * 2 * kTile);
     band_scratch_.LayOut(arena, call_.dim);
   }
-  if (key_band_) key_band_scratch_.LayOut(arena, call_.dim, backward_);
+  if (call_.key_band) key_band_scratch_.LayOut(arena, call_.dim, backward_);
   if (vectors_ && call_.group > 1) hook_keys_ = arena->Take<float>(block);
   if (state_size_ > 0) state_ = arena->Take<float>(call_.group * kTile * state_size_);
 }
@@ -51,26 +49,26 @@ void Logits::StartBlock(int64_t first_query, int queries, const float* log_sum_e
   for (int64_t slot = 0; slot < call_.group; ++slot) {
     const int64_t head = first_head_ + slot, at = slot * kTile * call_.dim;
     float* unscaled = vectors_ ? unscaled_ + slot * queries * call_.dim : unscaled_;
-    PackQueries(call_.arguments.query, head, first_query, queries, call_.rotation,
+    PackQueries(call_.arguments.query, head, first_query, queries, call_.rotation, call_.temperature,
                 log_sum_exp ? log_sum_exp + head * call_.queries : nullptr, unscaled);
     const float* bias = call_.query_bias ? call_.query_bias + head * call_.dim : nullptr;
     ScaleRows(unscaled, queries, call_.dim, call_.scale, bias, query_rows_ + at);
     MakePanel(query_rows_ + at, call_.dim, queries, call_.dim, panels_ + at);
     if (own_band_rows_) {
-      const float* band_bias = call_.score_band->bias ? call_.score_band->bias + head * call_.dim : nullptr;
+      const float* band_bias = call_.query_band->bias ? call_.query_band->bias + head * call_.dim : nullptr;
       ScaleRows(unscaled, queries, call_.dim, call_.scale, band_bias, band_rows_ + at);
       MakePanel(band_rows_ + at, call_.dim, queries, call_.dim, band_panels_ + at);
     }
-    if (query_band_) ScoreBandEnds(*call_.score_band, head, lanes, Band(slot));
+    if (call_.query_band) ScoreBandEnds(*call_.query_band, head, lanes, Band(slot));
   }
   if (state_size_ > 0) std::fill_n(state_, state_count(queries), 0.0f);
 }
 
 void Logits::AddBand(const Tile& tile, int64_t slot, float* scores) {
   const int64_t head = first_head_ + slot;
-  if (query_band_) AddBandScores(call_, *call_.score_band, head, tile, Band(slot), band_scratch_, scores);
-  if (key_band_)
-    AddKeyBandScores(call_, *call_.score_band, head, tile, rows_.Keys(head, tile), key_band_scratch_, scores);
+  if (call_.query_band) AddBandScores(call_, *call_.query_band, head, tile, Band(slot), band_scratch_, scores);
+  if (call_.key_band)
+    AddKeyBandScores(call_, *call_.key_band, head, tile, rows_.Keys(head, tile), key_band_scratch_, scores);
 }
 
 Status Logits::Compute(const Tile& tile, float* scores, float* before) {
@@ -104,6 +102,7 @@ TileArguments Logits::HookArguments(const Tile& tile, float* scores, float* stat
   arguments.head_dim = call_.dim;
   arguments.scale = call_.scale;
   if (call_.arguments.gates) arguments.gates = call_.arguments.gates + first_head_ * call_.keys;
+  arguments.key_mask = call_.visibility.key_mask;
   arguments.logits = scores;
   arguments.stride = kTile;
   arguments.state = state;

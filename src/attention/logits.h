@@ -46,7 +46,6 @@ class Logits {
 
   const Call& call_;
   const bool backward_;
-  bool query_band_ = false, key_band_ = false;
   bool own_band_rows_ = false;  // the band meets other queries than the keys do, because of a bias
   bool vectors_ = false;        // the tile hook wants query and key rows
   int64_t state_size_ = 0;

@@ -63,6 +63,10 @@ void Reference::Turned(const HeadsView<const float>& view, int64_t head, int64_t
                        Buffer<double>* row) const {
   for (int64_t d = 0; d < view.dim; ++d) (*row)[d] = view.row(head, index)[d];
   const Rotation* rotation = hooks_.rotation.get();
+  if (!is_key && hooks_.temperature) {
+    const Temperature& temperature = *hooks_.temperature;
+    for (double& x : *row) x *= temperature.by_query[index] * (temperature.by_head ? temperature.by_head[head] : 1.0);
+  }
   // To a tile hook that carries sums along a row a hidden key is a zero, whatever it holds.
   if (is_key && a_.mask.key_mask && !a_.mask.key_mask[index]) std::fill(row->begin(), row->end(), 0.0);
   if (!rotation) return;
@@ -110,16 +114,17 @@ void Reference::AddBiases(int64_t head, int64_t query) {
       hooks_.slice->Evaluate(head, Distance(query, j), 1, &bias);
       score += bias;
     }
-    if (!hooks_.score_band) continue;
-    const Band& band = *hooks_.score_band;
-    const float* relative = BandRow(band, head, Distance(query, j));
-    if (band.side == Band::Side::kKey) Turned(a_.key, KeyHead(head), j, true, &key_);
-    double sum = 0;
-    for (int64_t d = 0; d < band.width; ++d) {
-      const double bias = band.bias ? band.bias[head * band.width + d] : 0;
-      sum += (band.side == Band::Side::kKey ? key_[d] : query_[d] + bias) * relative[d];
+    for (const Band* band : {hooks_.score_band.get(), hooks_.key_band.get()}) {
+      if (!band) continue;
+      const float* relative = BandRow(*band, head, Distance(query, j));
+      if (band->side == Band::Side::kKey) Turned(a_.key, KeyHead(head), j, true, &key_);
+      double sum = 0;
+      for (int64_t d = 0; d < band->width; ++d) {
+        const double bias = band->bias ? band->bias[head * band->width + d] : 0;
+        sum += (band->side == Band::Side::kKey ? key_[d] : query_[d] + bias) * relative[d];
+      }
+      score += scale_ * sum;
     }
-    score += scale_ * sum;
   }
 }
 
@@ -137,6 +142,7 @@ Status Reference::HookRow(int64_t first_head, int64_t heads, int64_t query) {
   tile.query_positions = a_.query_positions, tile.key_positions = a_.key_positions;
   tile.query = queries.data(), tile.key = keys.data(), tile.head_dim = dim;
   tile.scale = static_cast<float>(scale_);
+  tile.key_mask = a_.mask.key_mask;
   tile.gates = a_.gates ? a_.gates + first_head * Lk() : nullptr;
   tile.logits = logits.data(), tile.stride = 1, tile.state = state.data();
   for (int64_t n = 0; n < Lk(); ++n) {
@@ -162,13 +168,14 @@ void Reference::Softmax(int64_t head, int64_t query) {
   const int64_t row = head * a_.query.length + query, dim = a_.value.dim;
   double* scores = Scores(head, query);
   double* weights = &results_->weights[row * Lk()];
-  double largest = -INFINITY, sum = 0;
+  double largest = a_.sinks ? a_.sinks[head] : -INFINITY, sum = 0;
   for (int64_t j = 0; j < Lk(); ++j) {
     if (!Sees(query, j)) scores[j] = -INFINITY;
     largest = std::max(largest, scores[j]);
   }
   results_->log_sum_exp[row] = -INFINITY;
   if (largest == -INFINITY) return;
+  if (a_.sinks) sum = std::exp(a_.sinks[head] - largest);
   for (int64_t j = 0; j < Lk(); ++j) sum += weights[j] = std::exp(scores[j] - largest);
   results_->log_sum_exp[row] = largest + std::log(sum);
   for (int64_t j = 0; j < Lk(); ++j) {

@@ -18,6 +18,25 @@ void Add(const float* rows, int64_t dim, float* out) {
   for (; d < dim; ++d) out[d] += rows[d];
 }
 
+float FactorOf(const Temperature& temperature, int64_t head, int64_t query) {
+  return temperature.by_query[query] * (temperature.by_head ? temperature.by_head[head] : 1);
+}
+
+// sums[k] += position * (gradient of the angle of pair k), from the row before it was turned, x, and its gradient g: the
+// derivative of a turned pair by its angle is the turned (-x_b, x_a), and both can be turned back.
+void AddAngleGradients(const Rotation& rotation, const TurnGradients& turns, int64_t head, int64_t index,
+                       const float* gradient) {
+  const bool half = rotation.layout == Rotation::Layout::kHalf;
+  const float* x = turns.rows.row(head, index);
+  const auto position = static_cast<double>(turns.positions[index]);
+  for (int64_t k = 0; k < rotation.pairs; ++k) {
+    const int64_t a = half ? k : 2 * k, b = half ? k + rotation.pairs : 2 * k + 1;
+    // Hidden rows may hold anything and have no gradient.
+    if (gradient[a] == 0 && gradient[b] == 0) continue;
+    turns.rotation[k] += position * (static_cast<double>(x[a]) * gradient[b] - static_cast<double>(x[b]) * gradient[a]);
+  }
+}
+
 }  // namespace
 
 void PackKeys(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count, const Rotation* rotation,
@@ -36,7 +55,7 @@ void PackKeys(const HeadsView<const float>& view, int64_t head, int64_t first, i
 }
 
 void PackQueries(const HeadsView<const float>& view, int64_t head, int64_t first, int64_t count,
-                 const Rotation* rotation, const float* log_sum_exp, float* out) {
+                 const Rotation* rotation, const Temperature* temperature, const float* log_sum_exp, float* out) {
   const auto bytes = static_cast<size_t>(view.dim) * sizeof(float);
   for (int64_t n = first; n < first + count; ++n, out += view.dim) {
     if (log_sum_exp && log_sum_exp[n] == -INFINITY) {
@@ -44,6 +63,7 @@ void PackQueries(const HeadsView<const float>& view, int64_t head, int64_t first
       continue;
     }
     std::memcpy(out, view.row(head, n), bytes);
+    if (temperature) ScaleRows(out, 1, view.dim, FactorOf(*temperature, head, n), nullptr, out);
     if (!rotation) continue;
     const Turn turn = QueryTurn(*rotation, n);
     TurnRow(rotation->layout, rotation->pairs, turn.cos, turn.sin, out);
@@ -88,24 +108,34 @@ void MakePanel(const float* rows, ptrdiff_t stride, int64_t count, int64_t dim, 
     for (int64_t d = 0; d < dim; ++d) panel[d * kTile + n] = 0.0f;
 }
 
-void AddToQueries(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
-                  int64_t first) {
+void AddToQueries(float* rows, int64_t count, const Rotation* rotation, const Temperature* temperature,
+                  const TurnGradients& turns, const HeadsView<float>& gradient, int64_t head, int64_t first) {
   for (int64_t n = first; n < first + count; ++n, rows += gradient.dim) {
     if (rotation) {
       const Turn turn = QueryTurn(*rotation, n);
       TurnRowBack(rotation->layout, rotation->pairs, turn.cos, turn.sin, rows);
     }
+    if (temperature) {
+      if (turns.temperature) {
+        double sum = 0;
+        for (int64_t d = 0; d < gradient.dim; ++d) sum += static_cast<double>(turns.rows.row(head, n)[d]) * rows[d];
+        *turns.temperature += sum * temperature->by_query[n];
+      }
+      ScaleRows(rows, 1, gradient.dim, FactorOf(*temperature, head, n), nullptr, rows);
+    }
+    if (turns.rotation) AddAngleGradients(*rotation, turns, head, n, rows);
     Add(rows, gradient.dim, gradient.row(head, n));
   }
 }
 
-void AddToKeys(float* rows, int64_t count, const Rotation* rotation, const HeadsView<float>& gradient, int64_t head,
-               int64_t first) {
+void AddToKeys(float* rows, int64_t count, const Rotation* rotation, const TurnGradients& turns,
+               const HeadsView<float>& gradient, int64_t head, int64_t first) {
   for (int64_t n = first; n < first + count; ++n, rows += gradient.dim) {
     if (rotation) {
       const Turn turn = KeyTurn(*rotation, n);
       TurnRowBack(rotation->layout, rotation->pairs, turn.cos, turn.sin, rows);
     }
+    if (turns.rotation) AddAngleGradients(*rotation, turns, head, n, rows);
     Add(rows, gradient.dim, gradient.row(head, n));
   }
 }

@@ -52,9 +52,9 @@ void UpdateGroup(Range seen, float* scores, float* largest, float* sum, int64_t 
 
 }  // namespace
 
-void SoftmaxState::Reset() {
-  std::fill_n(largest, kTile, -INFINITY);
-  std::fill_n(sum, kTile, 0.0f);
+void SoftmaxState::Reset(float sink) {
+  std::fill_n(largest, kTile, sink);
+  std::fill_n(sum, kTile, sink == -INFINITY ? 0.0f : 1.0f);
 }
 
 void UpdateSoftmax(const Tile& tile, float* scores, SoftmaxState* state, int64_t rows, float* out) {

@@ -9,9 +9,10 @@ namespace poslab {
 
 // What a block of queries has summed so far. Scores that are all -infinity leave sum 0.
 struct SoftmaxState {
-  float largest[kTile];  // largest score; -infinity at the start
-  float sum[kTile];      // of e^(score - largest)
-  void Reset();
+  float largest[kTile];  // largest score; the sink at the start, -infinity without one
+  float sum[kTile];      // of e^(score - largest), the sink included
+  // With a sink (-infinity: none), which takes weight from the start.
+  void Reset(float sink);
 };
 
 // Turns scores (-infinity where hidden) inside tile.group into e^(score - largest) and scales the first `rows` rows of

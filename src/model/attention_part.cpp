@@ -50,7 +50,9 @@ Status AttentionPartForward(const BlockContext& context, const float* x, float* 
     results.output = OutputView(d, length, context.kept->heads.data() + b * length * d.heads * d.head_dim);
     if (context.gradients) results.log_sum_exp = context.kept->log_sum_exp.data() + b * d.heads * length;
     results.weights = context.attention_weights;
-    POSLAB_RETURN_IF_ERROR(Attention(ArgumentsOf(context, b), &results, context.workspace));
+    AttentionArguments arguments = ArgumentsOf(context, b);
+    POSLAB_RETURN_IF_ERROR(context.positions->MakeGates(x + b * length * d.dim, length, &arguments.gates));
+    POSLAB_RETURN_IF_ERROR(Attention(arguments, &results, context.workspace));
   }
   PlacedLinearForward(context, context.place->attention_output, context.kept->heads.data(), true, y);
   return Status::Ok();
@@ -66,6 +68,8 @@ Status AttentionPartBackward(const BlockContext& context, const float* x, const 
   PlacedLinearBackward(context, context.place->attention_output, context.kept->heads.data(), y_gradient, false,
                        heads_gradient);
   std::memset(all_gradient, 0, static_cast<size_t>(rows * all_width) * sizeof(float));
+  const bool gated = context.positions->gated();  // then gates are the first to add to x's gradient
+  if (gated && !accumulate_x) std::memset(x_gradient, 0, static_cast<size_t>(rows * d.dim) * sizeof(float));
   context.positions->ClearGradients();
   for (int64_t b = 0; b < batch; ++b) {
     AttentionGradientArguments forward;
@@ -76,10 +80,15 @@ Status AttentionPartBackward(const BlockContext& context, const float* x, const 
     AttentionGradients gradients;
     gradients.query = views.query, gradients.key = views.key, gradients.value = views.value;
     gradients.hooks = context.positions->hook_gradients();
-    POSLAB_RETURN_IF_ERROR(AttentionBackward(ArgumentsOf(context, b), forward, &gradients, context.workspace));
+    AttentionArguments arguments = ArgumentsOf(context, b);
+    const float* rows_of_sequence = x + b * length * d.dim;
+    POSLAB_RETURN_IF_ERROR(context.positions->MakeGates(rows_of_sequence, length, &arguments.gates));
+    if (arguments.gates) gradients.gates = context.positions->gate_gradients();
+    POSLAB_RETURN_IF_ERROR(AttentionBackward(arguments, forward, &gradients, context.workspace));
+    POSLAB_RETURN_IF_ERROR(context.positions->GatesBackward(rows_of_sequence, length, x_gradient + b * length * d.dim));
   }
   POSLAB_RETURN_IF_ERROR(context.positions->Pull());
-  PlacedLinearBackward(context, context.place->query_key_value, x, all_gradient, accumulate_x, x_gradient);
+  PlacedLinearBackward(context, context.place->query_key_value, x, all_gradient, accumulate_x || gated, x_gradient);
   return Status::Ok();
 }
 

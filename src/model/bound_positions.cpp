@@ -2,7 +2,6 @@
 #include "model/bound_positions.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace poslab {
 
@@ -56,9 +55,27 @@ Status BoundPositions::Bind(const Scheme& scheme, bool own, const Dimensions& di
 }
 
 void BoundPositions::ClearGradients() {
-  for (Buffer<float>* buffer : {&hook_gradients_.score_band_table, &hook_gradients_.score_band_bias,
-                                &hook_gradients_.value_band_table, &hook_gradients_.query_bias})
-    if (!buffer->empty()) std::memset(buffer->data(), 0, static_cast<size_t>(buffer->size()) * sizeof(float));
+  HookGradients& all = hook_gradients_;
+  for (Buffer<float>* buffer :
+       {&all.score_band_table, &all.score_band_bias, &all.key_band_table, &all.value_band_table, &all.query_bias})
+    std::fill(buffer->begin(), buffer->end(), 0.0f);
+  for (Buffer<double>* buffer : {&all.rotation, &all.temperature}) std::fill(buffer->begin(), buffer->end(), 0.0);
+}
+
+Status BoundPositions::MakeGates(const float* x, int64_t count, const float** gates) {
+  *gates = nullptr;
+  if (!gated()) return Status::Ok();
+  const int64_t size = CheckedProduct({arguments_.dimensions.heads, count});
+  POSLAB_RETURN_IF_ERROR(gates_.ResizeForOverwrite("length", size));
+  POSLAB_RETURN_IF_ERROR(gate_gradients_.Resize("length", size));
+  *gates = gates_.data();
+  return scheme_->MakeGates(arguments_.dimensions, bound_values_, x, count, gates_.data());
+}
+
+Status BoundPositions::GatesBackward(const float* x, int64_t count, float* x_gradient) {
+  if (!gated()) return Status::Ok();
+  return scheme_->GatesBackward(arguments_.dimensions, bound_values_, x, count, gate_gradients_.data(), x_gradient,
+                                bound_gradients_);
 }
 
 Status BoundPositions::Pull() {

@@ -27,6 +27,12 @@ class BoundPositions {
   HookGradients* hook_gradients() { return acts_ ? &hook_gradients_ : nullptr; }
   // Zeroes the hook gradients of the pass before, keeping their memory.
   void ClearGradients();
+  // The gates of one sequence's rows x [count, dim], null where the scheme has none, and room for their gradients
+  // (zeros); then, with those filled in, their share of the gradients of x and of the parameters.
+  bool gated() const { return acts_ && scheme_->gates(); }
+  Status MakeGates(const float* x, int64_t count, const float** gates);
+  float* gate_gradients() { return gate_gradients_.data(); }
+  Status GatesBackward(const float* x, int64_t count, float* x_gradient);
   Status Pull();
 
   // What the bound scheme sees.
@@ -42,6 +48,7 @@ class BoundPositions {
   BindArguments arguments_;
   Hooks hooks_;
   HookGradients hook_gradients_;
+  Buffer<float> gates_, gate_gradients_;  // [heads, length] of the sequence under way
   bool acts_ = false, reusable_ = false, selected_own_ = false;
 };
 

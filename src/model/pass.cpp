@@ -77,10 +77,11 @@ Status Model::Parts::PrepareMemory() {
 Status Model::Parts::BindPositions(const RunOptions& options) {
   const Positions ids{options.position_offset, shape.length, nullptr};
   const int64_t running_length = options.position_offset + shape.length;
-  const Dimensions dimensions = SchemeDimensions(description);
+  Dimensions dimensions = SchemeDimensions(description);
   for (size_t layer = 0; layer < positions.size(); ++layer) {
     const bool own = options.scheme == nullptr;
     const Scheme& scheme = own ? *schemes[layer] : *options.scheme;
+    dimensions.layer = static_cast<int64_t>(layer);
     POSLAB_RETURN_IF_ERROR(positions[layer].Bind(scheme, own, dimensions, ids, running_length));
   }
   return PrepareEmbedding(options, ids);

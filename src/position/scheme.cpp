@@ -72,6 +72,15 @@ Status Scheme::Pull(const BindArguments&, const Hooks&, const HookGradients&, Pa
   return Status::Ok();
 }
 
+Status Scheme::MakeGates(const Dimensions&, ParameterValues, const float*, int64_t, float*) const {
+  return Status::Ok();
+}
+
+Status Scheme::GatesBackward(const Dimensions&, ParameterValues, const float*, int64_t, const float*, float*,
+                             ParameterGradients) const {
+  return Status::Ok();
+}
+
 Result<FrequencyTable> Scheme::Frequencies(const Dimensions&, int64_t) const {
   return Status::Text(Code::kContradiction, "position", type(), "a scheme that rotates queries and keys, such as rope");
 }

@@ -34,6 +34,7 @@ struct Dimensions {
   int64_t value_dim = 0;       // width of a value head
   int64_t model_dim = 0;       // width of a token's vector
   int64_t trained_length = 0;  // L of an experiment: default for `maxPositionEmbeddings`, learned rows, scalings
+  int64_t layer = 0;           // of a model, from 0
 };
 
 // Position ids: `start` + index, or `ids` (which then holds `count` of them). Ids are integers.
@@ -90,6 +91,13 @@ struct Rotation {
   Buffer<float> query_cos, query_sin;  // [queries, pairs]
   Buffer<float> key_cos, key_sin;      // [keys, pairs]; empty when shared with the queries' (key_offset rows further)
   int64_t query_row_in_key = -1;  // >= 0: query i uses row i + query_row_in_key of the key tables; query tables empty
+  bool learns = false;            // wants HookGradients::rotation
+};
+
+// Temperature: q(i) of head h is multiplied by by_query[i] and by_head[h], after it was turned.
+struct Temperature {
+  Buffer<float> by_query;          // [queries]
+  const float* by_head = nullptr;  // [heads], or null: 1
 };
 
 // Slice: a bias that depends on the head and on the distance j - i of positions only.
@@ -114,7 +122,7 @@ class Slice {
 // Band: a table of relative vectors by distance. Row of a distance j - i: clamp(j - i, first, first + rows - 1) -
 // first.
 //   score, side kQuery: logit += scale * (q(i) + bias_h) . r(row)      (Shaw's keys; Transformer-XL with v as bias)
-//   score, side kKey:   logit += scale * k(j) . r(row)                  (DeBERTa's position-to-content)
+//   score, side kKey:   logit += scale * k(j) . r(row)                  (DeBERTa's position-to-content, a key_band beside)
 //   value:              output(i) += sum_j a_ij r'(row)
 struct Band {
   enum class Side { kQuery, kKey } side = Side::kQuery;
@@ -142,8 +150,9 @@ struct TileArguments {
   const float* query = nullptr;  // the rotated, scaled-by-nothing query rows of the tile [heads, queries, head_dim]
   const float* key = nullptr;    // the rotated key rows of the tile [heads, keys, head_dim]
   int64_t head_dim = 0;
-  float scale = 1;               // what q.k is multiplied by
-  const float* gates = nullptr;  // per-token inputs [heads, keys of the call], from head `head` on, or null
+  float scale = 1;                    // what q.k is multiplied by
+  const float* gates = nullptr;       // per-token inputs [heads, keys of the call], from head `head` on, or null
+  const uint8_t* key_mask = nullptr;  // [keys of the call], 0 = hidden; null: none
   // [heads, keys, stride]; in: scaled content logits with slices and bands (undefined when replaces_content(); those are
   // then added afterwards). Backward gets here what Forward got.
   float* logits = nullptr;
@@ -165,6 +174,7 @@ class TileHook {
   virtual bool descending() const { return false; }        // key tiles from the last to the first
   virtual bool replaces_content() const { return false; }  // computes q.k itself (xPos)
   virtual bool uses_vectors() const { return false; }      // wants query and key rows
+  virtual bool position_only() const { return false; }     // adds a bias of head and positions alone (FIRE)
   virtual int64_t state_size() const { return 0; }         // floats a query row carries from tile to tile
   virtual Status Forward(const TileArguments& tile) const = 0;
   // Gets the same arguments (the state as it was before this tile) and the gradients; accumulates its own parameters'
@@ -175,8 +185,10 @@ class TileHook {
 // What Bind gives the engine for one call. Empty members cost nothing.
 struct Hooks {
   std::unique_ptr<Rotation> rotation;
+  std::unique_ptr<Temperature> temperature;
   std::unique_ptr<Slice> slice;
   std::unique_ptr<Band> score_band;
+  std::unique_ptr<Band> key_band;  // of side kKey, where score_band is of side kQuery
   std::unique_ptr<Band> value_band;
   std::unique_ptr<TileHook> tile;
   const float* query_bias = nullptr;  // [heads, head_dim] added to q for the content term q.k (Transformer-XL's u)
@@ -186,8 +198,11 @@ struct Hooks {
 struct HookGradients {
   Buffer<float> score_band_table;  // like the band's table
   Buffer<float> score_band_bias;   // [heads, width]
+  Buffer<float> key_band_table;
   Buffer<float> value_band_table;
-  Buffer<float> query_bias;  // [heads, head_dim]
+  Buffer<float> query_bias;    // [heads, head_dim]
+  Buffer<double> rotation;     // [pairs]: by the frequency, the sum of position times the gradient of the angle
+  Buffer<double> temperature;  // [heads]: by by_head
 };
 
 // ---------------------------------------------------------------------------------------------------- the scheme
@@ -231,6 +246,15 @@ class Scheme {
   virtual Status Bind(const BindArguments& arguments, Hooks* hooks) const;
   virtual Status Pull(const BindArguments& arguments, const Hooks& hooks, const HookGradients& hook_gradients,
                       ParameterGradients gradients) const;
+
+  // --- per-token inputs of a tile hook, made from the rows x [count, model_dim] that attention gets
+  virtual bool gates() const { return false; }
+  // gates: [heads, count]
+  virtual Status MakeGates(const Dimensions& dimensions, ParameterValues parameters, const float* x, int64_t count,
+                           float* gates) const;
+  // Its backward twin: adds to the gradients of x and of the parameters.
+  virtual Status GatesBackward(const Dimensions& dimensions, ParameterValues parameters, const float* x, int64_t count,
+                               const float* gate_gradients, float* x_gradient, ParameterGradients gradients) const;
 
   // --- what pages and tools look at (position/inspect.h). kContradiction for schemes that have no such thing.
   virtual Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const;

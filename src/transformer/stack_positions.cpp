@@ -89,7 +89,8 @@ bool StackPositions::OnlyRotates(const Binding& binding) const {
   Hooks hooks;
   const Positions one{0, 1, nullptr};
   if (!binding.scheme->Bind({dimensions_, one, one, 0, {}}, &hooks).ok() || !hooks.rotation) return false;
-  if (hooks.slice || hooks.score_band || hooks.value_band || hooks.tile || hooks.query_bias) return false;
+  if (hooks.slice || hooks.score_band || hooks.value_band || hooks.tile || hooks.query_bias || hooks.temperature)
+    return false;
   const Result<FrequencyTable> brief = binding.scheme->Frequencies(dimensions_, 1);
   const Result<FrequencyTable> lengthy = binding.scheme->Frequencies(dimensions_, kLong);
   return brief.ok() && lengthy.ok() && SameAngles(*brief, *lengthy);

@@ -54,6 +54,29 @@ void Problem::SetGates() {
   gate_gradients.assign(gates.size(), 0.0f);
 }
 
+void Problem::SetSinks() {
+  sinks = Values(13).Fill(shape_.heads);
+  sink_gradients.assign(sinks.size(), 0.0f);
+}
+
+void Problem::AddKeyBand(int64_t first, int64_t rows) {
+  hooks.key_band = std::make_unique<Band>();
+  key_table = Values(47).Fill(shape_.heads * rows * shape_.dim);
+  Band& band = *hooks.key_band;
+  band.side = Band::Side::kKey, band.first = first, band.rows = rows, band.width = shape_.dim, band.per_head = true;
+  band.table = key_table.data();
+  bias_magnitude += 2 * std::sqrt(static_cast<double>(shape_.dim));
+}
+
+void Problem::AddTemperature(bool by_head) {
+  hooks.temperature = std::make_unique<poslab::Temperature>();
+  REQUIRE(hooks.temperature->by_query.Resize("test", shape_.queries).ok());
+  for (int64_t n = 0; n < shape_.queries; ++n) hooks.temperature->by_query[n] = 1 + 0.25f * static_cast<float>(n % 5);
+  if (by_head) temperatures = Values(53).Fill(shape_.heads);
+  if (by_head) hooks.temperature->by_head = temperatures.data();
+  bias_magnitude += 2 * std::sqrt(static_cast<double>(shape_.dim));
+}
+
 void Problem::AddRotation(Rotation::Layout layout, int64_t pairs, bool shared) {
   auto rotation = std::make_unique<Rotation>();
   rotation->layout = layout;
@@ -123,6 +146,7 @@ AttentionArguments Problem::arguments() const {
   if (!key_mask_.empty()) a.mask.key_mask = key_mask_.data();
   a.scale = scale;
   if (!gates.empty()) a.gates = gates.data();
+  if (!sinks.empty()) a.sinks = sinks.data();
   return a;
 }
 
@@ -257,6 +281,10 @@ void CheckBackward(Problem& problem, int samples) {
     std::fill(problem.gate_gradients.begin(), problem.gate_gradients.end(), 0.0f);
     gradients.gates = problem.gate_gradients.data();
   }
+  if (!problem.sinks.empty()) {
+    std::fill(problem.sink_gradients.begin(), problem.sink_gradients.end(), 0.0f);
+    gradients.sinks = problem.sink_gradients.data();
+  }
   REQUIRE(poslab::AttentionBackward(arguments, forward, &gradients, &workspace).ok());
 
   std::vector<Learned> all;
@@ -273,6 +301,11 @@ void CheckBackward(Problem& problem, int samples) {
   add("value table", problem.value_table, hooks.value_band_table.data());
   add("query bias", problem.query_bias, hooks.query_bias.data());
   add("gates", problem.gates, problem.gate_gradients.data());
+  add("sinks", problem.sinks, problem.sink_gradients.data());
+  add("key table", problem.key_table, hooks.key_band_table.data());
+  if (!problem.temperatures.empty())
+    all.push_back({"temperatures", problem.temperatures.data(), static_cast<int64_t>(problem.temperatures.size()),
+                   [&hooks](int64_t n) { return hooks.temperature[n]; }});
   all.insert(all.end(), problem.learned.begin(), problem.learned.end());
 
   // Central differences with a step of 2^-7 are off by step^2 / 6 of a third derivative, which is at most the gradient's

@@ -63,6 +63,9 @@ class Problem {
   void AddScoreBand(poslab::Band::Side side, int64_t first, int64_t rows, bool per_head, bool bias);
   void AddValueBand(int64_t first, int64_t rows, bool per_head);
   void AddQueryBias();
+  void AddKeyBand(int64_t first, int64_t rows);  // beside a score band that meets the query
+  void AddTemperature(bool by_head);
+  void SetSinks();
 
   poslab::AttentionArguments arguments() const;
   const Shape& shape() const { return shape_; }
@@ -71,7 +74,7 @@ class Problem {
   std::optional<float> scale;
   poslab::Hooks hooks;
   std::vector<float> query, key, value, gates, gate_gradients;
-  std::vector<float> score_table, score_bias, value_table, query_bias;
+  std::vector<float> score_table, score_bias, key_table, value_table, query_bias, temperatures, sinks, sink_gradients;
   // What slices and tile hooks learn; bands and biases are known to the comparison itself.
   std::vector<Learned> learned;
   // How far the scores' terms reach beyond scale * D, for tolerances.
