@@ -21,6 +21,11 @@ const sources: Record<string, string> = {
   sandwich: "Chi et al. 2023, section 5",
   tisa: "Wennberg & Henter 2021, equation 6",
   "relative-scalar": "after Shaw et al. 2018, numbers for vectors",
+  cope: "Golovneva et al. 2024, equations 3 to 6",
+  forgetting: "Lin et al. 2025, equation 6",
+  deberta: "He et al. 2021, equation 4",
+  dape: "Zheng et al. 2024, equation 3",
+  pope: "Gopalakrishnan et al. 2025",
   "dynamic-bias": "Wang et al. 2022 (CrossFormer), section 3.2",
 };
 

@@ -74,7 +74,7 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
     return new Map<string, Got>([["output", output], ...(weights ? [["weights", weights] as [string, Got]] : [])]);
   },
   "attention-gradients": (item, lab) => {
-    const { query, key, value, position } = lab.attentionGradients({
+    const { query, key, value, position, gates, sinks } = lab.attentionGradients({
       ...attentionOptions(item),
       outputGradient: needed(item, "input.outputGradient"),
     });
@@ -82,6 +82,8 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
       ["gradient.query", query],
       ["gradient.key", key],
       ["gradient.value", value],
+      ...(gates ? [["gradient.gates", gates] as [string, Got]] : []),
+      ...(sinks ? [["gradient.sinks", sinks] as [string, Got]] : []),
       ...Object.entries(position).map(([name, tensor]) => [`gradient.position.${name}`, tensor] as [string, Got]),
     ]);
   },
@@ -105,6 +107,8 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
 function attentionOptions(item: Case): AttentionOptions {
   const { mask, scale } = item.description;
   const keyMask = item.tensors.get("input.keyMask");
+  const gates = item.tensors.get("input.gates");
+  const sinks = item.tensors.get("input.sinks");
   return {
     query: needed(item, "input.query"),
     key: needed(item, "input.key"),
@@ -112,6 +116,8 @@ function attentionOptions(item: Case): AttentionOptions {
     position: positionOf(item),
     ...(mask ? { mask } : {}),
     ...(scale === undefined ? {} : { scale }),
+    ...(gates ? { gates } : {}),
+    ...(sinks ? { sinks: Array.from(sinks.data as ArrayLike<number>) } : {}),
     ...(keyMask ? { keyMask: idsOf(keyMask) } : {}),
     ...givenPositions(item),
   };

@@ -70,6 +70,8 @@ export interface CoreAttentionCall {
   topLeft: boolean;
   window: number | null;
   scale: number | null;
+  /** [H, Lk] */ gates: CoreInput | null;
+  /** [H] */ sinks: CoreInput | null;
   keyMask: Uint8Array | null;
   documents: IdBytes | null;
   queryPositions: IdBytes | null;
@@ -89,6 +91,8 @@ export interface CoreGradients {
   key: CoreTensor;
   value: CoreTensor;
   position: NamedTensor[];
+  gates?: CoreTensor;
+  sinks?: CoreTensor;
 }
 
 export interface CoreTask {

@@ -48,6 +48,8 @@ const attentionFields = [
   "queryPositions",
   "keyPositions",
   "scale",
+  "gates",
+  "sinks",
   "weights",
   "scores",
   "logSumExp",
@@ -178,6 +180,8 @@ export class PosLab {
       key: tensorOf(result.key),
       value: tensorOf(result.value),
       position: Object.fromEntries(result.position.map((tensor) => [tensor.name, tensorOf(tensor)])),
+      ...(result.gates ? { gates: tensorOf(result.gates) } : {}),
+      ...(result.sinks ? { sinks: tensorOf(result.sinks) } : {}),
     };
   }
 
@@ -312,6 +316,8 @@ function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
     window: window === undefined ? null : readCount(window, "mask.window"),
     documents: documents === undefined ? null : readIds(documents, "mask.documents"),
     scale: options.scale ?? null,
+    gates: options.gates === undefined ? null : readTensor(options.gates, "gates", ["heads", "keys"]),
+    sinks: options.sinks === undefined ? null : readTensor(Float32Array.from(options.sinks), "sinks", ["heads"]),
     keyMask: options.keyMask === undefined ? null : readMask(options.keyMask, "keyMask"),
     queryPositions: options.queryPositions === undefined ? null : readIds(options.queryPositions, "queryPositions"),
     keyPositions: options.keyPositions === undefined ? null : readIds(options.keyPositions, "keyPositions"),

@@ -23,6 +23,11 @@ const styles: Record<string, CurveStyle> = {
   tisa: { color: "#4a7d94", dash: "4 3 1 3" },
   "relative-scalar": { color: "#7b6fc9", dash: "2 3" },
   "dynamic-bias": { color: "#3d7a3d", dash: "10 4 2 4" },
+  cope: { color: "#9c3fa0", dash: "5 2" },
+  forgetting: { color: "#5d4a9c", dash: "8 2 2 2" },
+  deberta: { color: "#1f7a8c", dash: "12 3 3 3" },
+  dape: { color: "#94591f", dash: "3 2" },
+  pope: { color: "#b0325c", dash: "9 3" },
 };
 
 /** For a scheme without an entry, and for the second curve of the same scheme. */

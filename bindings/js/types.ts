@@ -19,8 +19,17 @@ export type IntegerArray = ArrayLike<number> | BigInt64Array;
 
 // ------------------------------------------------------------------------------------------------ schemes
 
+/** The logits grow with the query's position p; an option of schemes. */
+export interface Temperature {
+  /** max(1, ln(p + 1) / ln(length)); 1 + scale ln(1 + floor((p + 1) / length)); s_h ln(p + 1), s learned */ kind:
+    "log-n" | "llama4" | "ssmax";
+  /** log-n: the trained length; llama4: 8192 */ length?: number;
+  /** llama4: 0.1 */ scale?: number;
+}
 export interface NoPosition {
   type: "none";
+  temperature?: Temperature;
+  /** of ssmax [H] */ temperatures?: TensorLike;
 }
 /** Vaswani et al. 2017, section 3.5. */
 export interface Sinusoidal {
@@ -29,6 +38,8 @@ export interface Sinusoidal {
   /** default "interleaved" */ layout?: "interleaved" | "concatenated";
   /** "half-dim-minus-one": tensor2tensor, fairseq, Whisper; default "dim" */ denominator?:
     "dim" | "half-dim-minus-one";
+  /** times a learned number, false */ scaled?: boolean;
+  /** [1] */ scale?: TensorLike;
 }
 /** A learned table of absolute positions (BERT, GPT-2; offset 2 as in OPT). */
 export interface Learned {
@@ -85,6 +96,12 @@ export interface Rope {
   /** default: the head */ rotaryDim?: number;
   scaling?: RopeScaling;
   maxPositionEmbeddings?: number;
+  /** false */ learnedFrequencies?: boolean;
+  /** [rotaryDim / 2], what the frequencies are multiplied by */ frequencyFactors?: TensorLike;
+  /** every n-th layer of a model does not turn (Llama 4, SmolLM3); default: every layer turns */
+  noRopeLayerInterval?: number;
+  /** llama4 warms up the layers that do not turn, if there are such */ temperature?: Temperature;
+  /** of ssmax [H] */ temperatures?: TensorLike;
 }
 /** Press et al. 2022; the bias is -slope * |i - j|. */
 export interface Alibi {
@@ -149,6 +166,49 @@ export interface DynamicBias {
   [tensor: `weight${number}` | `bias${number}`]: TensorLike;
 }
 
+/** Golovneva et al. 2024; positions are counted in gates of the content. */
+export interface Cope {
+  type: "cope";
+  /** counts beyond the last share it, 64 */ positions?: number;
+  /** [positions, D] */ table?: TensorLike;
+}
+/** Lin et al. 2025; a call needs `gates`, a model learns them. */
+export interface Forgetting {
+  type: "forgetting";
+}
+/** He et al. 2021. */
+export interface Deberta {
+  type: "deberta";
+  /** 128 */ maxDistance?: number;
+  /** logarithmic ones beyond half of them (v2, v3); default: none (v1) */ buckets?: number;
+  /** default "both" */ terms?: "both" | "c2p" | "p2c";
+  /** [2 maxDistance or 2 buckets, dModel] */ table?: TensorLike;
+  /** [H*D, dModel] */ keyProjection?: TensorLike;
+  /** [H*D, dModel] */ queryProjection?: TensorLike;
+}
+/** Zheng et al. 2024; the tensors of the base too. */
+export interface Dape {
+  type: "dape";
+  /** default "kerple" */ base?: "kerple" | "alibi" | "t5" | "sandwich" | "tisa" | "relative-scalar";
+  /** of the hidden layer, 32 */ width?: number;
+  /** [width, 2 H] */ weight1?: TensorLike;
+  /** [width] */ bias1?: TensorLike;
+  /** [H, width] */ weight2?: TensorLike;
+  /** [H] */ bias2?: TensorLike;
+  r1?: TensorLike;
+  r2?: TensorLike;
+  table?: TensorLike;
+  amplitudes?: TensorLike;
+  sharpnesses?: TensorLike;
+  offsets?: TensorLike;
+}
+/** Gopalakrishnan et al. 2025. */
+export interface Pope {
+  type: "pope";
+  /** 10000 */ theta?: number;
+  /** [H, D] */ phases?: TensorLike;
+}
+
 /** Schemes of the registry. A scheme that this version does not know is refused with the nearest name. */
 export type Position =
   | NoPosition
@@ -165,7 +225,12 @@ export type Position =
   | Sandwich
   | Tisa
   | RelativeScalar
-  | DynamicBias;
+  | DynamicBias
+  | Cope
+  | Forgetting
+  | Deberta
+  | Dape
+  | Pope;
 
 // ------------------------------------------------------------------------------------------------ calls
 
@@ -189,6 +254,11 @@ export interface AttentionOptions {
   queryPositions?: IntegerArray;
   keyPositions?: IntegerArray;
   /** default 1 / sqrt(D); T5 as published uses 1 */ scale?: number;
+  /** [H, Lk]: what a token gives the scheme, such as the logarithms of forget gates */ gates?: TensorLike;
+  /**
+   * [H]: one more logit a head that takes weight and gives no value (GPT-OSS); zeros: softmax-off-by-one
+   */
+  sinks?: ArrayLike<number>;
   /** also return weights [H, Lq, Lk] */ weights?: boolean;
   /** also return scores before the softmax [H, Lq, Lk], -Infinity where hidden */ scores?: boolean;
   /** also return log-sum-exp [H, Lq] */ logSumExp?: boolean;
@@ -207,6 +277,8 @@ export interface AttentionGradientResult {
   key: Tensor;
   value: Tensor;
   /** by parameter name */ position: Record<string, Tensor>;
+  gates?: Tensor;
+  sinks?: Tensor;
 }
 export interface Frequencies {
   /** [rotaryDim / 2] */ inverseFrequencies: Float64Array;

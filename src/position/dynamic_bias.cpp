@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/math.h"
 #include "position/distance_scheme.h"
 #include "position/small_mlp.h"
 
@@ -28,7 +29,7 @@ class DynamicBiasSlice final : public DistanceSlice {
       mlp_ = std::make_unique<SmallMlp>(Widths(width_, depth_, heads), SmallMlp::Activation::kSilu,
                                         const_cast<LearnedTensors*>(&tensors), 0);
     double x = -static_cast<double>(distance);
-    if (by_logarithm_) x = std::copysign(std::log1p(std::fabs(x)), x);
+    if (by_logarithm_) x = std::copysign(Log(1 + std::fabs(x)), x);
     mlp_->Forward(&x, bias);
   }
 

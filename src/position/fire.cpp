@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "position/learned_tensors.h"
-#include "position/positions.h"
+#include "base/math.h"
 #include "position/small_mlp.h"
+#include "position/tile_scheme.h"
 
 namespace poslab {
 namespace {
@@ -17,17 +17,15 @@ constexpr double kWidth = 32, kThreshold = 512, kStartC = 0.1;  // of the paper'
 constexpr double kEpsilon = 1e-6;
 enum Tensor : size_t { kC, kLengthFactor, kWeight1, kBias1, kWeight2, kBias2 };
 
-class FireTile final : public TileHook {
+class FireTile final : public LearnedTile {
  public:
   FireTile(int64_t heads, int64_t width, double threshold) : heads_(heads), width_(width), threshold_(threshold) {}
-  Status Prepare();
-
+  bool position_only() const override { return true; }
+  Status Prepare() override;
   Status Forward(const TileArguments& tile) const override;
   Status Backward(const TileArguments& tile, const TileGradients& gradients) override;
   // Gradients by piece to gradients of tensors.
-  void Finish();
-
-  LearnedTensors tensors;
+  void Finish() override;
 
  private:
   struct Piece {
@@ -38,7 +36,7 @@ class FireTile final : public TileHook {
   };
 
   double c() const { return std::fabs(static_cast<double>(tensors.value(kC)[0])); }
-  double Log(int64_t distance) const { return std::log1p(c() * std::fabs(static_cast<double>(distance))); }
+  double LogAt(int64_t distance) const { return Log(1 + c() * std::fabs(static_cast<double>(distance))); }
   Normalizer NormalizerOf(int64_t position) const;
   int64_t PieceOf(double x) const { return std::upper_bound(ends_.begin(), ends_.end(), x) - ends_.begin(); }
   bool Active(int64_t unit, int64_t piece) const;
@@ -88,20 +86,19 @@ FireTile::Normalizer FireTile::NormalizerOf(int64_t position) const {
   const double factor = tensors.value(kLengthFactor)[0], least = std::fabs(factor) * threshold_;
   const auto at = static_cast<double>(position);
   const double length = std::max(at, least), inside = c() * length + 1;
-  return {std::log(inside) + kEpsilon, length / inside,
-          at < least ? std::copysign(c() * threshold_ / inside, factor) : 0};
+  return {Log(inside) + kEpsilon, length / inside, at < least ? std::copysign(c() * threshold_ / inside, factor) : 0};
 }
 
 void FireTile::FillLogs(const TileArguments& tile) const {
   logs_.clear();
   if (!tile.query_positions.contiguous() || !tile.key_positions.contiguous()) return;
   const int64_t first = tile.key_positions[tile.first_key] - tile.query_positions[tile.first_query + tile.queries - 1];
-  for (int64_t n = 0; n < tile.queries + tile.keys - 1; ++n) logs_.push_back(Log(first + n));
+  for (int64_t n = 0; n < tile.queries + tile.keys - 1; ++n) logs_.push_back(LogAt(first + n));
 }
 
 double FireTile::LogOf(const TileArguments& tile, int64_t query, int64_t key) const {
   if (!logs_.empty()) return logs_[static_cast<size_t>(key - query + tile.queries - 1)];
-  return Log(tile.key_positions[tile.first_key + key] - tile.query_positions[tile.first_query + query]);
+  return LogAt(tile.key_positions[tile.first_key + key] - tile.query_positions[tile.first_query + query]);
 }
 
 Status FireTile::Forward(const TileArguments& tile) const {
@@ -132,7 +129,7 @@ Status FireTile::Backward(const TileArguments& tile, const TileGradients& gradie
       sums_[2 * at] += gradient;
       sums_[2 * at + 1] += gradient * x;
       // d ln(c d + 1) / dc = d / (c d + 1) = (1 - e^-log) / c
-      by_log -= gradient * pieces_[at].slope * std::expm1(-log);
+      by_log -= gradient * pieces_[at].slope * (Exp(-log) - 1);
       by_x += gradient * pieces_[at].slope * x;
     }
     const double sign = tensors.value(kC)[0] < 0 ? -1 : 1;
@@ -160,12 +157,11 @@ void FireTile::Finish() {
   }
 }
 
-class Fire final : public Scheme {
+class Fire final : public TileScheme {
  public:
   Fire(int64_t width, double threshold) : width_(width), threshold_(threshold) {}
 
   std::string_view type() const override { return "fire"; }
-  bool acts_on_attention() const override { return true; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
     if (dimensions.heads <= 0) return Status::Text(Code::kMissing, "heads", "", "how many heads there are");
@@ -176,21 +172,9 @@ class Fire final : public Scheme {
     return specs;
   }
 
-  Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
-    POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
-    auto tile = std::make_unique<FireTile>(arguments.dimensions.heads, width_, threshold_);
-    POSLAB_RETURN_IF_ERROR(tile->tensors.Bind(*this, arguments));
-    POSLAB_RETURN_IF_ERROR(tile->Prepare());
-    hooks->tile = std::move(tile);
-    return Status::Ok();
-  }
-
-  Status Pull(const BindArguments&, const Hooks& hooks, const HookGradients&,
-              ParameterGradients gradients) const override {
-    auto& tile = static_cast<FireTile&>(*hooks.tile);
-    tile.Finish();
-    tile.tensors.Pull(gradients);
-    return Status::Ok();
+ protected:
+  std::unique_ptr<LearnedTile> MakeTile(const Dimensions& dimensions) const override {
+    return std::make_unique<FireTile>(dimensions.heads, width_, threshold_);
   }
 
  private:

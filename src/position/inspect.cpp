@@ -100,6 +100,21 @@ Status FillByIds(const Slice& slice, int64_t heads, Positions queries, Positions
   return Status::Ok();
 }
 
+// The bias of a tile hook, a row at a time: what it makes of zeros.
+Status FillByTile(const TileHook& hook, int64_t heads, Positions queries, Positions keys, float* bias) {
+  std::fill_n(bias, heads * queries.count * keys.count, 0.f);
+  for (int64_t n = 0; n < heads * queries.count; ++n) {
+    TileArguments tile;
+    tile.head = n / queries.count;
+    tile.first_query = n % queries.count, tile.queries = 1;
+    tile.keys = keys.count, tile.stride = 1;
+    tile.query_positions = queries, tile.key_positions = keys;
+    tile.logits = bias + n * keys.count;
+    POSLAB_RETURN_IF_ERROR(hook.Forward(tile));
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, ParameterValues parameters,
@@ -185,9 +200,11 @@ Status Bias(const Scheme& scheme, const BiasArguments& arguments, Buffer<float>*
       MakeRoom({{"heads", heads}, {"queryLength", arguments.query_length}, {"keyLength", arguments.key_length}}, out));
   Hooks hooks;
   POSLAB_RETURN_IF_ERROR(scheme.Bind(bind, &hooks));
-  if (!hooks.slice) return NoSuchThing(scheme, kAllowed);
+  const bool by_tile = hooks.tile && hooks.tile->position_only();
+  if (!hooks.slice && !by_tile) return NoSuchThing(scheme, kAllowed);
   if (out->empty()) return Status::Ok();
   const Positions queries = bind.query_positions, keys = bind.key_positions;
+  if (by_tile) return FillByTile(*hooks.tile, heads, queries, keys, out->data());
   if (!queries.contiguous() || !keys.contiguous()) return FillByIds(*hooks.slice, heads, queries, keys, out->data());
   Buffer<float> by_distance;
   POSLAB_RETURN_IF_ERROR(by_distance.ResizeForOverwrite("result", queries.count + keys.count - 1));

@@ -5,11 +5,16 @@
 #include <vector>
 
 #include "position/alibi.h"
+#include "position/cope.h"
+#include "position/dape.h"
+#include "position/deberta.h"
 #include "position/dynamic_bias.h"
 #include "position/fire.h"
+#include "position/forgetting.h"
 #include "position/kerple.h"
 #include "position/learned.h"
 #include "position/none.h"
+#include "position/pope.h"
 #include "position/relative_scalar.h"
 #include "position/rope.h"
 #include "position/sandwich.h"
@@ -39,6 +44,11 @@ constexpr SchemeEntry kSchemes[] = {
     {"tisa", "score", MakeTisa},
     {"relative-scalar", "score", MakeRelativeScalar},
     {"dynamic-bias", "score", MakeDynamicBias},
+    {"cope", "score", MakeCope},
+    {"forgetting", "score", MakeForgetting},
+    {"deberta", "score", MakeDeberta},
+    {"dape", "score", MakeDape},
+    {"pope", "rotation score", MakePope},
 };
 
 }  // namespace

@@ -4,44 +4,81 @@
 
 #include <cmath>
 
+#include "position/learned_tensors.h"
 #include "position/positions.h"
 #include "position/rope_scaling.h"
 #include "position/rotation.h"
+#include "position/temperature.h"
 
 namespace poslab {
 namespace {
 
 constexpr double kTheta = 10000;  // Su et al. 2021
 
+// What is not part of the rotation's own formula.
+struct RopeExtras {
+  bool learned = false;  // frequencies
+  int64_t interval = 0;  // every n-th layer does not turn; 0: every layer turns
+  TemperatureSetting temperature;
+};
+
 class Rope final : public Scheme {
  public:
   Rope(RopeScaling scaling, Rotation::Layout layout, double theta, int64_t rotary_dim,
-       std::optional<double> max_position_embeddings)
+       std::optional<double> max_position_embeddings, RopeExtras extras)
       : scaling_(std::move(scaling)),
         layout_(layout),
         theta_(theta),
         rotary_dim_(rotary_dim),
-        max_position_embeddings_(max_position_embeddings) {}
+        max_position_embeddings_(max_position_embeddings),
+        extras_(extras) {}
 
   std::string_view type() const override { return "rope"; }
   bool acts_on_attention() const override { return true; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
+    std::vector<ParameterSpec> specs;
     if (dimensions.head_dim > 0) {
       const Result<FrequencyTable> frequencies = Frequencies(dimensions, 0);
       if (!frequencies.ok()) return frequencies.status();
+      const int64_t pairs = frequencies->inverse.size();
+      if (extras_.learned) AddSpec("frequencyFactors", {pairs}, {Start::Kind::kConstant, 1, 0}, &specs);
+    } else if (extras_.learned) {
+      return Status::Text(Code::kMissing, "headDim", "", "the width of a query and key head");
     }
-    return std::vector<ParameterSpec>();
+    POSLAB_RETURN_IF_ERROR(AddTemperatureSpec(extras_.temperature, dimensions, &specs));
+    return specs;
   }
 
   Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
     POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
-    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
+    POSLAB_RETURN_IF_ERROR(CheckParameters(arguments.dimensions, arguments.parameters));
+    const bool turns = Turns(arguments.dimensions.layer);
+    // Llama 4 warms up the layers without positions only.
+    const bool warm = extras_.temperature.kind != TemperatureSetting::Kind::kLlama4 || !turns || !extras_.interval;
+    if (warm) POSLAB_RETURN_IF_ERROR(BindTemperature(extras_.temperature, arguments, hooks));
+    if (!turns) return Status::Ok();
+    Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
     if (!frequencies.ok()) return frequencies.status();
+    const TensorView<const float>* factors = Find(arguments.parameters, "frequencyFactors");
+    for (int64_t k = 0; factors && k < factors->size(); ++k) frequencies->inverse[k] *= factors->data[k];
     Result<std::unique_ptr<Rotation>> rotation =
         MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions);
     if (!rotation.ok()) return rotation.status();
     hooks->rotation = std::move(*rotation);
+    hooks->rotation->learns = factors != nullptr;
+    return Status::Ok();
+  }
+
+  Status Pull(const BindArguments& arguments, const Hooks& hooks, const HookGradients& hook_gradients,
+              ParameterGradients gradients) const override {
+    PullTemperature(hook_gradients, gradients);
+    const TensorView<float>* factors = Find(gradients, "frequencyFactors");
+    if (!factors || !hooks.rotation || hook_gradients.rotation.empty()) return Status::Ok();
+    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
+    if (!frequencies.ok()) return frequencies.status();
+    for (int64_t k = 0; k < factors->size(); ++k)
+      factors->data[k] += static_cast<float>(frequencies->inverse[k] * hook_gradients.rotation[k]);
     return Status::Ok();
   }
 
@@ -59,6 +96,7 @@ class Rope final : public Scheme {
   }
 
  private:
+  bool Turns(int64_t layer) const { return !extras_.interval || (layer + 1) % extras_.interval != 0; }
   bool proportional() const { return scaling_.type == RopeScaling::Type::kProportional; }
 
   // r for this head: rotaryDim, or the head's share partialRotaryFactor, or the head. An odd width has no pairs.
@@ -92,6 +130,7 @@ class Rope final : public Scheme {
   double theta_;
   int64_t rotary_dim_;  // 0: the head
   std::optional<double> max_position_embeddings_;
+  RopeExtras extras_;
 };
 
 }  // namespace
@@ -102,21 +141,32 @@ Result<std::unique_ptr<Scheme>> MakeRope(const Description& description) {
       {.name = "layout", .kind = Field::Kind::kText, .choices = "half|interleaved"},
       {.name = "rotaryDim", .kind = Field::Kind::kNumber, .minimum = 2, .maximum = kLargestWhole, .integer = true},
       {.name = "maxPositionEmbeddings", .kind = Field::Kind::kNumber, .minimum = 1, .maximum = kLargestWhole},
+      {.name = "learnedFrequencies", .kind = Field::Kind::kBoolean},
+      {.name = "noRopeLayerInterval",
+       .kind = Field::Kind::kNumber,
+       .minimum = 2,
+       .maximum = kLargestWhole,
+       .integer = true},
   };
   std::vector<FieldRule> rules(std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), RopeScalingRules().begin(), RopeScalingRules().end());
+  rules.insert(rules.end(), TemperatureRules().begin(), TemperatureRules().end());
   // Parsed first: a name that is known to be ambiguous deserves more than "unknown".
   Result<RopeScaling> scaling = ParseRopeScaling(description);
   if (!scaling.ok() && scaling.status().code == Code::kContradiction) return scaling.status();
   POSLAB_RETURN_IF_ERROR(CheckFields(description, rules));
   if (!scaling.ok()) return scaling.status();
 
+  const Result<TemperatureSetting> temperature = ParseTemperature(description);
+  if (!temperature.ok()) return temperature.status();
+  const RopeExtras extras{BooleanOr(description, "learnedFrequencies", false),
+                          static_cast<int64_t>(NumberOr(description, "noRopeLayerInterval", 0)), *temperature};
   const Field* longest = FindField(description, "maxPositionEmbeddings");
   const bool half = TextOr(description, "layout", "half") == "half";
   return std::unique_ptr<Scheme>(std::make_unique<Rope>(
       std::move(*scaling), half ? Rotation::Layout::kHalf : Rotation::Layout::kInterleaved,
       NumberOr(description, "theta", kTheta), static_cast<int64_t>(NumberOr(description, "rotaryDim", 0)),
-      longest ? std::optional<double>(longest->number) : std::nullopt));
+      longest ? std::optional<double>(longest->number) : std::nullopt, extras));
 }
 
 }  // namespace poslab

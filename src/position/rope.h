@@ -11,7 +11,10 @@
 namespace poslab {
 
 // Fields: theta (10000), layout ("half"), rotaryDim (the head; the rest of the lanes stay as they are),
-// maxPositionEmbeddings (none), scaling.* (none). No tensors.
+// maxPositionEmbeddings (none), scaling.* (none); learnedFrequencies (false): the tensor frequencyFactors [pairs], which
+// starts at 1, multiplies them; noRopeLayerInterval n (none): every n-th layer does not turn (Llama 4, SmolLM3);
+// temperature.* (none; temperature.h), where llama4 warms up only the layers that do not turn, if there are such.
+// Keeping the fastest frequencies alone (p-RoPE, Barbero et al. 2025) is the scaling "proportional".
 Result<std::unique_ptr<Scheme>> MakeRope(const Description& description);
 
 }  // namespace poslab

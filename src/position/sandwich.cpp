@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/math.h"
 #include "position/distance_scheme.h"
 
 namespace poslab {
@@ -19,7 +20,7 @@ class SandwichSlice final : public DistanceSlice {
     double sum = 0;
     for (int64_t k = 0; k < dim_ / 2; ++k) {
       const double exponent = -2 * static_cast<double>(k) / static_cast<double>(dim_);
-      sum += std::cos(static_cast<double>(distance) * std::pow(base_, exponent));
+      sum += Cos(static_cast<double>(distance) * Pow(base_, exponent));
     }
     for (int64_t h = 0; h < heads; ++h)
       bias[h] = sum * static_cast<double>(heads) / (kSlowest * static_cast<double>(h + 1));

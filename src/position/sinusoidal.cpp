@@ -8,6 +8,7 @@
 #include "base/math.h"
 #include "base/simd.h"
 #include "position/angles.h"
+#include "position/learned_tensors.h"
 #include "position/positions.h"
 
 namespace poslab {
@@ -55,25 +56,55 @@ Status CheckDim(int64_t dim, SinusoidDenominator denominator) {
 
 class Sinusoidal final : public Scheme {
  public:
-  Sinusoidal(double base, SinusoidLayout layout, SinusoidDenominator denominator)
-      : base_(base), layout_(layout), denominator_(denominator) {}
+  Sinusoidal(double base, SinusoidLayout layout, SinusoidDenominator denominator, bool scaled)
+      : base_(base), layout_(layout), denominator_(denominator), scaled_(scaled) {}
 
   std::string_view type() const override { return "sinusoidal"; }
   bool embeds() const override { return true; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
     if (dimensions.model_dim > 0) POSLAB_RETURN_IF_ERROR(CheckDim(dimensions.model_dim, denominator_));
-    return std::vector<ParameterSpec>();
+    std::vector<ParameterSpec> specs;
+    if (!scaled_) return specs;
+    if (dimensions.model_dim <= 0) return Status::Text(Code::kMissing, "dim", "", "the width of a token's vector");
+    const double start = 1 / std::sqrt(static_cast<double>(dimensions.model_dim));
+    AddSpec("scale", {1}, {Start::Kind::kConstant, start, 0}, &specs);
+    specs[0].shared_by_layers = true;
+    return specs;
   }
 
-  Status AddEmbedding(Positions positions, int64_t dim, ParameterValues, float* rows) const override {
-    return AddSinusoid(positions, dim, base_, layout_, denominator_, rows);
+  Status AddEmbedding(Positions positions, int64_t dim, ParameterValues parameters, float* rows) const override {
+    if (!scaled_) return AddSinusoid(positions, dim, base_, layout_, denominator_, rows);
+    Buffer<float> waves;
+    POSLAB_RETURN_IF_ERROR(Waves(positions, dim, &waves));
+    const Result<const float*> scale = Numbers(parameters, "scale", {1});
+    if (!scale.ok()) return scale.status();
+    for (int64_t n = 0; n < waves.size(); ++n) rows[n] += **scale * waves[n];
+    return Status::Ok();
+  }
+
+  Status EmbeddingBackward(Positions positions, int64_t dim, const float* row_gradients,
+                           ParameterGradients gradients) const override {
+    const TensorView<float>* scale = Find(gradients, "scale");
+    if (!scale || !scale->data) return Status::Ok();
+    Buffer<float> waves;
+    POSLAB_RETURN_IF_ERROR(Waves(positions, dim, &waves));
+    double sum = 0;
+    for (int64_t n = 0; n < waves.size(); ++n) sum += static_cast<double>(waves[n]) * row_gradients[n];
+    scale->data[0] += static_cast<float>(sum);
+    return Status::Ok();
   }
 
  private:
+  Status Waves(Positions positions, int64_t dim, Buffer<float>* waves) const {
+    POSLAB_RETURN_IF_ERROR(waves->Resize("dim", CheckedProduct({positions.count, dim})));
+    return AddSinusoid(positions, dim, base_, layout_, denominator_, waves->data());
+  }
+
   double base_;
   SinusoidLayout layout_;
   SinusoidDenominator denominator_;
+  bool scaled_;
 };
 
 }  // namespace
@@ -122,13 +153,15 @@ Result<std::unique_ptr<Scheme>> MakeSinusoidal(const Description& description) {
       {.name = "base", .kind = Field::Kind::kNumber, .minimum = kAboveZero, .maximum = kNoLimit},
       {.name = "layout", .kind = Field::Kind::kText, .choices = "interleaved|concatenated"},
       {.name = "denominator", .kind = Field::Kind::kText, .choices = "dim|half-dim-minus-one"},
+      {.name = "scaled", .kind = Field::Kind::kBoolean},
   };
   POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
   const bool concatenated = TextOr(description, "layout", "interleaved") == "concatenated";
   const bool by_half = TextOr(description, "denominator", "dim") == "half-dim-minus-one";
   return std::unique_ptr<Scheme>(std::make_unique<Sinusoidal>(
       NumberOr(description, "base", kBase), concatenated ? SinusoidLayout::kConcatenated : SinusoidLayout::kInterleaved,
-      by_half ? SinusoidDenominator::kHalfDimMinusOne : SinusoidDenominator::kDim));
+      by_half ? SinusoidDenominator::kHalfDimMinusOne : SinusoidDenominator::kDim,
+      BooleanOr(description, "scaled", false)));
 }
 
 }  // namespace poslab

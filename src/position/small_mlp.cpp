@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "position/small_mlp.h"
+#include "base/math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,7 @@ void SmallMlp::Forward(const double* in, double* out) {
       if (layer + 1 == layers()) {
         out[n] = sum;
       } else {
-        Inputs(layer + 1)[n] = activation_ == Activation::kRelu ? std::max(sum, 0.0) : sum / (1 + std::exp(-sum));
+        Inputs(layer + 1)[n] = activation_ == Activation::kRelu ? std::max(sum, 0.0) : sum / (1 + Exp(-sum));
       }
     }
   }
@@ -51,7 +52,7 @@ void SmallMlp::Backward(const double* out_gradient, double* in_gradient) {
     for (int64_t n = 0; n < Width(layer + 1); ++n) {
       double through = gradient[n];
       if (layer + 1 < layers()) {
-        const double sum = Sums(layer)[n], sigmoid = 1 / (1 + std::exp(-sum));
+        const double sum = Sums(layer)[n], sigmoid = 1 / (1 + Exp(-sum));
         through *= activation_ == Activation::kRelu ? (sum > 0 ? 1 : 0) : sigmoid * (1 + sum * (1 - sigmoid));
       }
       by_bias[n] += through;

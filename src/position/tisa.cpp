@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/math.h"
 #include "position/distance_scheme.h"
 
 namespace poslab {
@@ -39,7 +40,7 @@ class TisaSlice final : public DistanceSlice {
   double Away(int64_t distance, int64_t n) const { return static_cast<double>(distance) - tensors.value(2)[n]; }
   double Bell(int64_t distance, int64_t n) const {
     const double away = Away(distance, n);
-    return std::exp(-std::fabs(static_cast<double>(tensors.value(1)[n])) * away * away);
+    return Exp(-std::fabs(static_cast<double>(tensors.value(1)[n])) * away * away);
   }
 
   int64_t kernels_;

@@ -101,8 +101,10 @@ TEST_CASE("Dynamic NTK begins at L and follows the window's length") {
 }
 
 TEST_CASE("The same scheme again gives the same numbers, learned tensors and all") {
-  for (const std::string position : {"none", "sinusoidal", "learned", "shaw", "transformer-xl", "t5", "rope", "alibi",
-                                     "kerple", "xpos", "fire", "sandwich", "tisa", "relative-scalar", "dynamic-bias"}) {
+  for (const std::string position :
+       {"none",         "sinusoidal", "learned",    "shaw",    "transformer-xl", "t5",   "rope",
+        "alibi",        "kerple",     "xpos",       "fire",    "sandwich",       "tisa", "relative-scalar",
+        "dynamic-bias", "cope",       "forgetting", "deberta", "dape",           "pope"}) {
     CAPTURE(position);
     const auto run = Trained(position);
     CHECK(Bits(Measured(run.get(), WithPosition(Position(position)), 8)) == Bits(Measured(run.get(), {}, 8)));
@@ -149,8 +151,9 @@ TEST_CASE("A scheme whose tensors the trained model does not have is not defined
 }
 
 TEST_CASE("Shifting all positions changes nothing for relative schemes and much for absolute ones") {
-  for (const std::string position : {"none", "rope", "alibi", "t5", "shaw", "transformer-xl", "kerple", "xpos",
-                                     "sandwich", "tisa", "relative-scalar", "dynamic-bias"}) {
+  for (const std::string position :
+       {"none", "rope", "alibi", "t5", "shaw", "transformer-xl", "kerple", "xpos", "sandwich", "tisa",
+        "relative-scalar", "dynamic-bias", "cope", "forgetting", "deberta", "dape", "pope"}) {
     CAPTURE(position);
     const auto run = Trained(position);
     const LengthResult here = Measured(run.get(), {}, 32), there = Measured(run.get(), Shifted(1000), 32);

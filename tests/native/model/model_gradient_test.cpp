@@ -114,6 +114,14 @@ std::vector<Description> SchemesToTry() {
       {"tisa", {Number("kernels", 2)}},
       {"relative-scalar", {Number("maxDistance", 4)}},
       {"dynamic-bias", {Number("width", 4)}},
+      {"cope", {Number("positions", 4)}},
+      {"forgetting", {}},
+      {"deberta", {Number("maxDistance", 4)}},
+      {"deberta", {Number("maxDistance", 6), Number("buckets", 4)}},
+      {"sinusoidal", {Boolean("scaled", true)}},
+      {"rope", {Boolean("learnedFrequencies", true)}},
+      {"rope", {Number("noRopeLayerInterval", 2), Text("temperature.kind", "ssmax")}},
+      {"none", {Text("temperature.kind", "ssmax")}},
   };
 }
 
@@ -173,14 +181,26 @@ TEST_CASE("With every scheme, gradients of every tensor match differences of the
   }
 }
 
-TEST_CASE("With FIRE, where no unit is at its bend, gradients match differences too") {
-  // A reach of 3.5 lies between positions, and units that are all on stay on.
-  auto model = MakeModel(SmallDescription(), {SchemeOf({"fire", {Number("width", 4), Number("threshold", 3.5)}})});
-  for (const ParameterInfo& info : model->parameters()) {
-    if (!info.name.ends_with("position.bias1")) continue;
-    for (int64_t n = 0; n < info.size; ++n) model->weights()[static_cast<size_t>(info.offset + n)] += 3;
+TEST_CASE("Schemes with bends match differences too where none is near") {
+  struct Moved {
+    Description scheme;
+    std::string tensor;
+    float by;
+  };
+  // FIRE's reach of 3.5 lies between positions, and units that are all on stay on; PoPE's phases start where they are
+  // clamped.
+  const std::vector<Moved> all = {{{"fire", {Number("width", 4), Number("threshold", 3.5)}}, "position.bias1", 3},
+                                  {{"dape", {Number("width", 4)}}, "position.bias1", 9},
+                                  {{"pope", {}}, "position.phases", -1}};
+  for (const Moved& moved : all) {
+    CAPTURE(moved.scheme.type);
+    auto model = MakeModel(SmallDescription(), {SchemeOf(moved.scheme)});
+    for (const ParameterInfo& info : model->parameters()) {
+      if (!info.name.ends_with(moved.tensor)) continue;
+      for (int64_t n = 0; n < info.size; ++n) model->weights()[static_cast<size_t>(info.offset + n)] += moved.by;
+    }
+    CheckAlongDirections(model.get());
   }
-  CheckAlongDirections(model.get());
 }
 
 TEST_CASE("A scheme of its own in every layer trains, whatever the tensors are called") {

@@ -32,6 +32,11 @@ inline poslab::Field Number(const std::string& name, double value) {
   field.name = name, field.kind = poslab::Field::Kind::kNumber, field.number = value;
   return field;
 }
+inline poslab::Field Boolean(const std::string& name, bool value) {
+  poslab::Field field;
+  field.name = name, field.kind = poslab::Field::Kind::kBoolean, field.boolean = value;
+  return field;
+}
 inline poslab::Field Text(const std::string& name, const std::string& value) {
   poslab::Field field;
   field.name = name, field.kind = poslab::Field::Kind::kText, field.text = value;

@@ -18,6 +18,11 @@ export const schemes: Dictionary["schemes"] = {
   sandwich: { name: "Sandwich", idea: "把两个正弦位置向量的内积加到注意力分数上。" },
   tisa: { name: "TISA", idea: "若干条学到的钟形曲线之和，按相对距离加到分数上。" },
   "relative-scalar": { name: "相对距离表", idea: "截断后的每个相对距离对应一个学到的数，加到分数上。" },
+  cope: { name: "CoPE", idea: "用由内容决定的门来数距离，再取该计数的向量与查询相乘。" },
+  forgetting: { name: "遗忘门", idea: "每个词元有一个遗忘门，分数按中间各门的乘积衰减。" },
+  deberta: { name: "DeBERTa", idea: "相对距离的可学习向量分别与查询和键相乘。" },
+  dape: { name: "DAPE", idea: "一个小网络综合各头，把距离偏置按内容调整。" },
+  pope: { name: "PoPE", idea: "每一维是一个按位置旋转的长度，内容与位置互不混杂。" },
   "dynamic-bias": { name: "动态位置偏置", idea: "由一个小网络把相对距离变成分数偏置。" },
 };
 
@@ -33,6 +38,9 @@ export const schemeFields: Dictionary["schemeFields"] = {
   slopes: "斜率（standard 或每头一个）",
   kind: "类型",
   scaleBase: "衰减基数",
+  noRopeLayerInterval: "每隔几层不旋转（0：都旋转）",
+  positions: "位置数",
+  terms: "项",
   biasedHeads: "带偏置的头数（0：全部）",
   width: "网络宽度",
   threshold: "长度阈值",

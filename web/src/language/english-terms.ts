@@ -22,6 +22,14 @@ export const schemes = {
     name: "Relative table",
     idea: "A trained number for each clipped distance is added to the score.",
   },
+  cope: {
+    name: "CoPE",
+    idea: "Distance is counted in gates of the content, and a vector for the count meets the query.",
+  },
+  forgetting: { name: "Forgetting", idea: "Each token has a forget gate; the score falls by the gates in between." },
+  deberta: { name: "DeBERTa", idea: "Trained vectors for the distance meet both the query and the key." },
+  dape: { name: "DAPE", idea: "A small network adapts a bias of the distance to the content, over all heads." },
+  pope: { name: "PoPE", idea: "Each lane is a length turned by the position: what and where stay apart." },
   "dynamic-bias": { name: "Dynamic bias", idea: "A small network turns the distance into a number for the score." },
 };
 
@@ -37,6 +45,9 @@ export const schemeFields = {
   slopes: "slopes (standard, or one a head)",
   kind: "kind",
   scaleBase: "scale base",
+  noRopeLayerInterval: "every n-th layer does not turn (0: all turn)",
+  positions: "positions",
+  terms: "terms",
   biasedHeads: "biased heads (0: all)",
   width: "width",
   threshold: "threshold",

@@ -17,6 +17,11 @@ const schemeCost: Partial<Record<Encoding["type"], number>> = {
   tisa: 1.15,
   "relative-scalar": 1.15,
   "dynamic-bias": 1.4,
+  cope: 3,
+  forgetting: 1.3,
+  deberta: 2.1,
+  dape: 20,
+  pope: 2.5,
 };
 /** Backward costs about twice the forward pass. */
 const kTrainingPasses = 3;

@@ -49,6 +49,7 @@ export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
     real("theta", 1.01, kLargestBase, kBase),
     choice("layout", "half", "interleaved"),
     whole("rotaryDim", 2, 512, 0),
+    whole("noRopeLayerInterval", 2, 64, 0),
   ],
   alibi: [{ name: "slopes", kind: "numbers", fallback: "standard" }, whole("biasedHeads", 1, 64, 0)],
   kerple: [choice("kind", "log", "power")],
@@ -61,6 +62,11 @@ export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
   sandwich: [real("base", 1.01, kLargestBase, kBase), whole("dim", 2, 4096, 128)],
   tisa: [whole("kernels", 1, 64, 5)],
   "relative-scalar": [whole("maxDistance", 1, 4096, 128)],
+  cope: [whole("positions", 1, 1024, 64)],
+  forgetting: [],
+  deberta: [whole("maxDistance", 1, 4096, 128), whole("buckets", 2, 1024, 0), choice("terms", "both", "c2p", "p2c")],
+  dape: [choice("base", "kerple", "alibi", "t5", "sandwich", "tisa", "relative-scalar"), whole("width", 1, 256, 32)],
+  pope: [real("theta", 1.01, kLargestBase, kBase)],
   "dynamic-bias": [whole("width", 1, 256, 32), whole("depth", 1, 8, 2), choice("distance", "linear", "log")],
 };
 

@@ -30,6 +30,11 @@ const darkColours: Record<SchemeType, string> = {
   tisa: "#8fc3d9",
   "relative-scalar": "#b8b0f0",
   "dynamic-bias": "#86cc86",
+  cope: "#d58be0",
+  forgetting: "#a898f0",
+  deberta: "#6cc7d9",
+  dape: "#dca26a",
+  pope: "#f08bb0",
 };
 
 export const schemeNames = Object.keys(darkColours) as SchemeType[];

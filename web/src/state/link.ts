@@ -202,8 +202,20 @@ const schemeType = v.picklist([
   "tisa",
   "relative-scalar",
   "dynamic-bias",
+  "cope",
+  "forgetting",
+  "deberta",
+  "dape",
+  "pope",
 ]);
-const positionSchema = v.objectWithRest({ type: schemeType, scaling: v.optional(v.record(v.string(), plain)) }, plain);
+const positionSchema = v.objectWithRest(
+  {
+    type: schemeType,
+    scaling: v.optional(v.record(v.string(), plain)),
+    temperature: v.optional(v.record(v.string(), plain)),
+  },
+  plain,
+);
 const encodingSchema = positionSchema;
 const switchSchema = v.strictObject({
   position: v.optional(positionSchema),

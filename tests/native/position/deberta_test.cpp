@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// DeBERTa: rows by distance and bucket, and both bands with their gradients.
+#include <cmath>
+
+#include "attention/attention_support.h"
+#include "position/inspect.h"
+#include "scheme_support.h"
+
+namespace poslab {
+namespace {
+
+using testing::Make;
+using testing::Number;
+using testing::Refusal;
+using testing::Text;
+
+TEST_CASE("Rows of the tables are those of the released code") {
+  const auto rows = [](const Scheme& scheme, std::vector<int64_t> distances) {
+    Buffer<int64_t> out;
+    REQUIRE(inspect::Buckets(scheme, distances, &out).ok());
+    return std::vector<int64_t>(out.begin(), out.end());
+  };
+  // i - j + 4, within 0 .. 7.
+  CHECK(rows(*Make("deberta", {Number("maxDistance", 4)}), {-9, -4, -3, -1, 0, 1, 4, 5}) ==
+        std::vector<int64_t>{7, 7, 7, 5, 4, 3, 0, 0});
+  // 256 buckets up to 512: 256 back is bucket 192, 300 is 207, 511 is 255, and 512 is cut off.
+  const auto v3 = Make("deberta", {Number("maxDistance", 512), Number("buckets", 256)});
+  CHECK(rows(*v3, {-128, -256, -300, -511, -512, -9999, 256, 512, 9999}) ==
+        std::vector<int64_t>{384, 448, 463, 511, 511, 511, 64, 0, 0});
+  CHECK(Refusal("deberta", {Number("maxDistance", 4), Number("buckets", 8)}).argument == "position.maxDistance");
+}
+
+double Dot(const float* a, const float* b, int64_t count) {
+  double sum = 0;
+  for (int64_t n = 0; n < count; ++n) sum += static_cast<double>(a[n]) * b[n];
+  return sum;
+}
+
+TEST_CASE("Scores are the content and the chosen terms, divided by the root of their number") {
+  constexpr int64_t kHeads = 2, kDim = 4, kWidth = 3, kKeys = 12, kSpan = 5;
+  for (const char* terms : {"both", "c2p", "p2c"}) {
+    CAPTURE(terms);
+    const bool to_position = std::string(terms) != "p2c", to_content = std::string(terms) != "c2p";
+    testing::Tensors tensors;
+    tensors.Add("table", {2 * kSpan, kWidth}, 1, 1);
+    if (to_position) tensors.Add("keyProjection", {kHeads * kDim, kWidth}, 1, 2);
+    if (to_content) tensors.Add("queryProjection", {kHeads * kDim, kWidth}, 1, 3);
+    const auto scheme = Make("deberta", {Number("maxDistance", kSpan), Text("terms", terms)});
+    poslab_test::Problem problem({kHeads, kHeads, kKeys, kKeys, kDim, kDim});
+    BindArguments call = testing::Call(kHeads, kDim, kKeys, kKeys);
+    const auto values = tensors.values();
+    call.parameters = values;
+    REQUIRE(scheme->Bind(call, &problem.hooks).ok());
+    problem.bias_magnitude += 20;
+    poslab_test::CheckForward(problem);
+
+    std::vector<float> scores(kHeads * kKeys * kKeys), output(kHeads * kKeys * kDim);
+    AttentionResults results;
+    results.output = HeadsView<float>::Packed(output.data(), kHeads, kKeys, kDim);
+    results.scores = scores.data();
+    AttentionWorkspace workspace;
+    REQUIRE(Attention(problem.arguments(), &results, &workspace).ok());
+    for (int64_t h = 0; h < kHeads; ++h) {
+      for (int64_t i = 0; i < kKeys; ++i) {
+        for (int64_t j = 0; j < kKeys; ++j) {
+          const int64_t row = std::clamp<int64_t>(i - j + kSpan, 0, 2 * kSpan - 1);
+          const float *q = problem.query.data() + (h * kKeys + i) * kDim,
+                      *k = problem.key.data() + (h * kKeys + j) * kDim;
+          double sum = Dot(q, k, kDim);
+          for (int64_t d = 0; d < kDim; ++d) {
+            const int64_t at = (h * kDim + d) * kWidth;
+            const float* p = tensors.numbers("table").data() + row * kWidth;
+            if (to_position) sum += q[d] * Dot(p, tensors.numbers("keyProjection").data() + at, kWidth);
+            if (to_content) sum += k[d] * Dot(p, tensors.numbers("queryProjection").data() + at, kWidth);
+          }
+          const double expected = sum / std::sqrt(kDim * (1.0 + to_position + to_content));
+          CHECK(scores[static_cast<size_t>((h * kKeys + i) * kKeys + j)] == doctest::Approx(expected).epsilon(1e-4));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace poslab
