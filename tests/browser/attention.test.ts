@@ -142,7 +142,7 @@ describe("the Attention page", () => {
       .first()
       .waitFor();
     await page.getByRole("combobox", { name: "Model" }).selectOption({ label: "all with that of RoPE" });
-    await panel(page, "learned").getByText("no model of this race has learned it").waitFor();
+    await panel(page, "learned").getByText("cannot be added to the tokens of another").waitFor();
     await page.getByRole("combobox", { name: "Layer" }).selectOption("1");
     await drawn(page);
     expect(await page.locator("[data-encoding] canvas").count()).toBe(4);

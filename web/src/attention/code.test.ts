@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 import { loadPosLab } from "poslab";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Encoding } from "../engine/poslab.js";
 import { callCode } from "./code.js";
 import { Panel } from "./panels.js";
 import { RandomSource } from "./sources.js";
+
+// The module starts and trains here: a busy machine takes longer than the usual five seconds.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 it("the copied code prints the numbers of the page, for every kind of scheme", async () => {
   const lab = await loadPosLab();

@@ -23,7 +23,8 @@ export class Drawing {
   /** the worker could not be started or has died */ failure = $state<string | null>(null);
   readonly panels = new SvelteMap<string, Drawn<PanelResult>>();
   readonly rows = new SvelteMap<string, Drawn<RowResult>>();
-  /** everything wanted is drawn */ settled = $state(false);
+  /** the wish that everything drawn is of; null while something is on its way */
+  settledFor = $state.raw<Wanted | null>(null);
 
   #wanted: Wanted | null = null;
   #scene = "";
@@ -60,7 +61,7 @@ export class Drawing {
         if (!job) break;
         await this.#draw(job);
       }
-      this.settled = this.facts !== null;
+      if (this.facts) this.settledFor = this.#wanted;
     } catch (error) {
       this.#jobs.clear(); // what was asked is asked again with the next wish
       if (!this.#closed) this.failure = error instanceof Error ? error.message : String(error);
@@ -71,7 +72,7 @@ export class Drawing {
 
   async #openScene(): Promise<void> {
     while (!this.#closed && !this.#sceneIsOpen()) {
-      this.settled = false;
+      this.settledFor = null;
       const { scene } = this.#wanted!;
       await this.#open(scene, JSON.stringify(scene));
     }
@@ -80,7 +81,7 @@ export class Drawing {
 
   /** The next wish is sent before the answer to the last one is drawn, so that both threads have work. */
   async #draw(first: Job): Promise<void> {
-    this.settled = false;
+    this.settledFor = null;
     let job: Job | null = first;
     let reply: Promise<Drawings> | null = this.#worker().draw(first);
     while (job && reply && !this.#closed) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 import { loadPosLab } from "poslab";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Encoding, PosLab } from "../engine/poslab.js";
 import { Panel, type Sight } from "./panels.js";
 import { drawnTensors, kDrawnRows, RandomSource, Refusal } from "./sources.js";
 import { schemeOf } from "./scheme-values.js";
 import { tokenise } from "./tokens.js";
+
+// The module starts and trains here: a busy machine takes longer than the usual five seconds.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let lab: PosLab;
 beforeAll(async () => {

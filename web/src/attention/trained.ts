@@ -110,7 +110,7 @@ export class TrainedSource implements VectorSource {
     const trained = this.models.race.experiment.encodings[model]!;
     if (!acts) return embeds(this.models.lab, trained.type) ? { position: { type: "none" } } : {};
     if (own === model) return {};
-    if (encoding.type === "learned") throw new Refusal("no-tensors");
+    if (encoding.type === "learned") throw new Refusal("other-model");
     return { position: schemeOf(encoding, {}) };
   }
 

@@ -37,13 +37,15 @@ it("a matrix of several heads knows the tokens of each", () => {
   expect(tiles.at(0, 3)).toEqual({ picture: 1, row: 0, column: 0 });
 });
 
-it("one range holds all pictures: weights from 0, scores around 0", () => {
-  expect(sharedRange([result(), result({ reach: [0, 0.4] })], "weights")).toEqual({
+it("one range serves all pictures: weights from 0, scores around 0, as far as the middle one reaches", () => {
+  const reaching = (...far: number[]) => far.map((high) => result({ reach: [-1, high] }));
+  expect(sharedRange(reaching(0.9, 0.04, 0.03), "weights")).toEqual({
     kind: "sequential",
     low: 0,
-    high: 0.9,
+    high: 0.04,
+    beyond: "above",
   });
-  expect(sharedRange([result({ reach: [-3, 2] })], "scores")).toEqual({ kind: "diverging", low: -3, high: 3 });
+  expect(sharedRange(reaching(2, 3, 9), "scores")).toMatchObject({ kind: "diverging", low: -3, high: 3 });
   expect(sharedRange([], "weights").high).toBe(1);
 });
 
@@ -73,8 +75,10 @@ it("curves by distance leave out what no query has, and are no longer than a scr
     naming,
     String,
   );
-  expect(curves[0]!.points.length).toBeLessThanOrEqual(600);
-  expect(curves[0]!.points[1]).toEqual({ x: 8, y: 8 });
+  expect(curves[0]!.points.length).toBeLessThanOrEqual(600 + 128);
+  // Near distances are all there; a doubling axis has no 0.
+  expect(curves[0]!.points.slice(0, 4).map(({ x }) => x)).toEqual([1, 2, 3, 5]);
+  expect(curves[0]!.points.at(-1)).toEqual({ x: 1996, y: 1996 });
 });
 
 it("the keys that a query looks at most are named with their weights", () => {

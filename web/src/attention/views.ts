@@ -42,26 +42,32 @@ export interface Shown {
 /** The pictures of the shown heads as one matrix with names of tokens. */
 export function shownMatrix({ pictures, cells, pool }: PanelResult, naming: Naming): Shown {
   const tiles = tile(pictures, cells);
+  // Where a cell holds several tokens, the first one's number is enough beside a picture.
+  const short = (cell: number, longest: number) =>
+    pool === 1 ? cellName(naming, cell, pool, longest) : naming.count(cell * pool + 1);
   const rowName = (row: number) => {
     const place = tiles.at(row, 0);
-    return place ? cellName(naming, place.row, pool, kLongName) : "";
+    return place ? short(place.row, kLongName) : "";
   };
   const columnName = (column: number) => {
     const place = tiles.at(0, column);
-    return place ? cellName(naming, place.column, pool, kColumnName) : "";
+    return place ? short(place.column, kColumnName) : "";
   };
   const { rows, columns, data } = tiles;
   const { query, key } = naming.words.panel;
   return { tiles, matrix: { rows, columns, data, rowLabel: query, columnLabel: key, rowName, columnName } };
 }
 
-/** One range for all pictures: weights from 0, scores around 0. */
+/**
+ * One range for all pictures: weights from 0, scores around 0. The middle one of their reaches, so that one picture with
+ * a bright line does not leave the others dark; what lies beyond has the last colour.
+ */
 export function sharedRange(results: readonly PanelResult[], show: Shows): ColourRange {
-  const low = Math.min(0, ...results.map(({ reach }) => reach[0]));
-  const high = Math.max(0, ...results.map(({ reach }) => reach[1]));
-  if (show === "weights") return { kind: "sequential", low: 0, high: high || 1 };
-  const far = Math.max(-low, high) || 1;
-  return { kind: "diverging", low: -far, high: far };
+  const far = results.map(({ reach: [low, high] }) => (show === "weights" ? high : Math.max(-low, high)));
+  const high = far.sort((a, b) => a - b)[Math.floor(far.length / 2)] || 1;
+  return show === "weights"
+    ? { kind: "sequential", low: 0, high, beyond: "above" }
+    : { kind: "diverging", low: -high, high, beyond: "both" };
 }
 
 export function problemText(problem: Problem, words: AttentionWords, count: (value: number) => string): string {
@@ -70,6 +76,8 @@ export function problemText(problem: Problem, words: AttentionWords, count: (val
       return words.problems.pastTable(count(problem.rows));
     case "no-tensors":
       return words.problems.noTensors;
+    case "other-model":
+      return words.problems.otherModel;
     case "not-in-race":
       return words.problems.notInRace;
     case "refused":
@@ -86,17 +94,20 @@ export interface DistanceItem {
 
 /** Points of a curve, at most: a line on a screen has no more. */
 const kMostPoints = 600;
+const kFar = 128;
 
 export function distanceChart(
   items: readonly DistanceItem[],
   { words, count }: Naming,
   significant: (value: number) => string,
 ): LineChartData {
+  // Far distances get a doubling axis, which has no 0.
+  const far = items.some(({ result: { byDistance } }) => byDistance.first === 0 && byDistance.mean.length > kFar);
   const curves = items.map(({ id, name, look, result: { byDistance } }): Curve => {
     const { first, mean } = byDistance;
     const every = Math.ceil(mean.length / kMostPoints);
     const points = Array.from(mean, (y, index) => ({ x: first + index, y })).filter(
-      ({ x, y }) => Number.isFinite(y) && x % every === 0,
+      ({ x, y }) => Number.isFinite(y) && (x % every === 0 || x < kFar) && (!far || x > 0),
     );
     return { id, label: name, colour: look.colour, dash: look.dash, atTest: false, points };
   });
@@ -104,7 +115,7 @@ export function distanceChart(
     title: words.distance.title,
     xLabel: words.distance.x,
     yLabel: words.distance.y,
-    xScale: "linear",
+    xScale: far ? "log" : "linear",
     curves,
     horizontals: [],
     formatX: count,

@@ -91,6 +91,7 @@ export const chinese: AttentionWords = {
   problems: {
     pastTable: (rows) => `学到的位置表只有 ${rows} 行，这些位置没有向量。`,
     noTensors: "这种编码有要学的参数，而这场比赛里没有模型学过。",
+    otherModel: "这些位置向量属于它自己的模型，不能加到别的模型的词元上。",
     notInRace: "这场比赛里没有用这种编码训练的模型。",
     refused: (message) => `计算核心拒绝此设置：${message}`,
     failed: (message) => `计算已停止：${message}`,
@@ -113,7 +114,7 @@ export const chinese: AttentionWords = {
     title: "平均权重随距离的变化",
     x: "查询与键的距离",
     y: "平均权重",
-    summary: (name, near, far, at) => `${name}：距离 0 处为 ${near}，距离 ${at} 处为 ${far}`,
+    summary: (name, near, nearAt, far, farAt) => `${name}：距离 ${nearAt} 处为 ${near}，距离 ${farAt} 处为 ${far}`,
   },
   code: {
     comment: (encoding, query, head) => `${encoding}：查询 ${query} 在第 ${head} 头的权重，与页面一致`,

@@ -90,6 +90,7 @@ export const english = {
   problems: {
     pastTable: (rows: string) => `The learned table ends after ${rows} rows: there is no vector for these positions.`,
     noTensors: "This encoding learns something, and no model of this race has learned it.",
+    otherModel: "Its vectors belong to its own model and cannot be added to the tokens of another.",
     notInRace: "No model of this race was trained with this encoding.",
     refused: (message: string) => `The core refuses this: ${message}`,
     failed: (message: string) => `The computation stopped: ${message}`,
@@ -113,7 +114,8 @@ export const english = {
     title: "Mean weight by distance",
     x: "distance between query and key",
     y: "mean weight",
-    summary: (name: string, near: string, far: string, at: string) => `${name}: ${near} at distance 0, ${far} at ${at}`,
+    summary: (name: string, near: string, nearAt: string, far: string, farAt: string) =>
+      `${name}: ${near} at distance ${nearAt}, ${far} at ${farAt}`,
   },
   code: {
     comment: (encoding: string, query: string, head: string) =>

@@ -16,7 +16,7 @@ function leaves(value: unknown, path = ""): Leaf[] {
 /** The text of an entry; a function is called with a telling argument for each of its parameters. */
 function textOf(value: unknown): string {
   if (typeof value !== "function") return String(value);
-  return String((value as (...given: unknown[]) => string)("⟦0⟧", "⟦1⟧", "⟦2⟧", "⟦3⟧"));
+  return String((value as (...given: unknown[]) => string)("⟦0⟧", "⟦1⟧", "⟦2⟧", "⟦3⟧", "⟦4⟧"));
 }
 
 /** Entries that read the same in both languages, or hold no Chinese character for a reason. */

@@ -48,6 +48,7 @@ export interface ColourRange {
   kind: MapKind;
   low: number;
   high: number;
+  /** where there are values past the ends, drawn in the last colour */ beyond?: "above" | "both";
 }
 
 /** The range of what is finite: centred at zero when there are both signs, or when `kind` asks for it. */
