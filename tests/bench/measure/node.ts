@@ -52,6 +52,10 @@ async function placeOf(folders: NodeFolders): Promise<Place> {
   };
 }
 
+// When the driver is stopped, so is this.
+const stop = (): void => process.exit(1);
+process.once("disconnect", stop);
+
 process.once("message", (message: { folders: NodeFolders; plan: Plan }) => {
   void (async () => {
     try {
@@ -59,6 +63,7 @@ process.once("message", (message: { folders: NodeFolders; plan: Plan }) => {
     } catch (error) {
       process.send?.({ error: error instanceof Error ? error.stack : String(error) });
     }
+    process.off("disconnect", stop);
     process.disconnect();
   })();
 });
