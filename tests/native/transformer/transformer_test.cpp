@@ -32,7 +32,7 @@ Architecture SmallDecoder(const Description& position) {
   Architecture architecture;
   architecture.dim = 8, architecture.vocabulary = 11, architecture.trained_length = 64;
   architecture.decoder = SmallStack(true, position);
-  architecture.head = HeadDescription{.outputs = 11};
+  architecture.head.emplace().outputs = 11;
   return architecture;
 }
 
