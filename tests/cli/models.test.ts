@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// `poslab model`, `perplexity` and `generate`: what they print, where, and how they end. Their numbers are tested with the
+// package (tests/js/models).
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { llama2cFile } from "../js/models/files.js";
+import { sharedFolder } from "../js/shared.js";
+import { poslab, temporaryFolder } from "./support.js";
+
+const folder = temporaryFolder();
+const file = join(folder, "tiny.bin");
+writeFileSync(
+  file,
+  llama2cFile({ dim: 8, hidden: 12, layers: 2, heads: 2, keyValueHeads: 1, vocabulary: 256, length: 16 }),
+);
+const text = join(folder, "text.txt");
+writeFileSync(text, "to be or not to be, that is the question ".repeat(8));
+const models = sharedFolder("data/models");
+
+describe("model", () => {
+  test("says what a file is without reading its weights", async () => {
+    const { status, stdout, stderr } = await poslab(["model", file]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^model +llama: LLaMA/);
+    expect(stdout).toMatch(/\nstack +2 layers, 2 heads \(1 of keys and values\) of 4, feed-forward 12 gated silu/);
+    expect(stdout).toMatch(/\npositions +rope, theta 10000, interleaved layout/);
+    expect(stdout).toMatch(/\ncaution +there is no tokenizer/);
+    const json = JSON.parse((await poslab(["model", file, "--json"])).stdout) as { parameters: number };
+    expect(json.parameters).toBeGreaterThan(2000);
+  });
+
+  test.skipIf(!models)("--check compares with the reference, one line a tensor, and fails with status 1", async () => {
+    const llama = join(models!, "llama");
+    const good = await poslab(["model", llama, "--config", join(llama, "config.v4.json"), "--check"]);
+    expect(good.stdout).toMatch(
+      /^pass {2}expected\.logits {2}absolute [^\n]+\n(pass [^\n]+\n){4}5 passed, 0 failed\n$/,
+    );
+    expect(good.status).toBe(0);
+    const config = JSON.parse(readFileSync(join(llama, "config.json"), "utf8")) as { rope_parameters: object };
+    const wrong = join(folder, "config.json");
+    writeFileSync(wrong, JSON.stringify({ ...config, rope_parameters: { rope_theta: 9000, rope_type: "default" } }));
+    const bad = await poslab(["model", llama, "--config", wrong, "--check"]);
+    expect(bad.stdout).toMatch(/\nfail {2}long\.logits {2}absolute [^\n]+0\.001 is allowed\n/);
+    expect(bad.status).toBe(1);
+  });
+
+  test.each([
+    [["model", join(folder, "nowhere")], /nowhere cannot be read: there is no such file or folder/],
+    [["model", text], /llama2\.c: /],
+    [["model", file, "--check"], /option '--check': there is no .*reference\.safetensors/],
+    [["perplexity", file], /required option '--text <file>' not specified/],
+    [["perplexity", file, "--text", text, "--override", "yearn:4"], /option '--override': override: "yearn:4"/],
+    [
+      ["perplexity", file, "--text", text, "--lengths", "9999"],
+      /option '--lengths': 9999 was given, and the text has 327 tokens/,
+    ],
+    [["generate", file, "--top-p", "0"], /'--top-p <P>'.*a number larger than 0/],
+  ])("%j is refused in one line", async (words, message) => {
+    const { status, stdout, stderr } = await poslab([...words, ...(words[0] === "generate" ? ["--quiet"] : [])]);
+    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(message);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  });
+});
+
+describe("perplexity", () => {
+  test("prints a table, and writes loss by position as CSV and SVG", async () => {
+    const [csv, svg] = [join(folder, "loss.csv"), join(folder, "loss.svg")];
+    const words = ["perplexity", file, "--text", text, "--lengths", "16,64", "--windows", "2", "--quiet"];
+    const { status, stdout } = await poslab([
+      ...words,
+      "--override",
+      "linear:4",
+      "--override",
+      '{"type":"alibi"}',
+      "--csv",
+      csv,
+      "--svg",
+      svg,
+    ]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/\npositions +L = 16 +64\nas trained +[\d.]+ \(\d+\)/);
+    expect(stdout).toMatch(/\nlinear:4 /);
+    expect(readFileSync(csv, "utf8").split("\n")).toHaveLength(1 + 3 * (15 + 63) + 1);
+    expect(readFileSync(svg, "utf8")).toMatch(/^<svg[^]*linear:4[^]*<\/svg>\s*$/);
+    const { results } = JSON.parse((await poslab([...words, "--json"])).stdout) as {
+      results: { length: number; loss: number; byPosition: number[] }[];
+    };
+    expect(results.map(({ length, byPosition }) => [length, byPosition.length])).toEqual([
+      [16, 15],
+      [64, 63],
+    ]);
+    const mean = results[1]!.byPosition.reduce((sum, loss) => sum + loss, 0) / 63;
+    expect(mean).toBeCloseTo(results[1]!.loss, 9);
+  });
+});
+
+describe("generate", () => {
+  test("writes the text alone to standard output", async () => {
+    const words = ["generate", file, "--prompt", "to be", "--tokens", "4"];
+    const { status, stdout, stderr } = await poslab(words);
+    expect(status).toBe(0);
+    expect(stdout.startsWith("to be")).toBe(true);
+    expect(stderr).toMatch(/for the weights/);
+    expect((await poslab([...words, "--quiet"])).stderr).toBe("");
+  });
+});
