@@ -32,6 +32,10 @@ EMSCRIPTEN_BINDINGS(encodings) {
   function("version", &Version);
   function("schemes", +[] { return SchemeList(SchemesList()); });
   function(
+      "startParameters", +[](const FlatScheme& scheme, const Sizes& sizes, double seed) {
+        return TensorsOutcome(StartParametersCall(scheme, sizes, seed));
+      });
+  function(
       "table", +[](const FlatScheme& scheme, double length, double dim, double start) {
         return TensorOutcome(TableCall(scheme, length, dim, start));
       });

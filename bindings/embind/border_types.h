@@ -32,6 +32,8 @@
   T(ParameterList, POSLAB_CORE_TYPE("CoreParameter[]"))                        \
   T(RunProgress, POSLAB_CORE_TYPE("CoreProgress"))                             \
   T(RunResults, POSLAB_CORE_TYPE("CoreRunResults"))                            \
+  T(Sizes, POSLAB_CORE_TYPE("CoreSizes"))                                      \
+  T(TensorsOutcome, POSLAB_OUTCOME(POSLAB_CORE_TYPE("CoreTensors")))           \
   T(TensorOutcome, POSLAB_OUTCOME(POSLAB_CORE_TYPE("CoreTensor")))             \
   T(FrequenciesOutcome, POSLAB_OUTCOME(POSLAB_CORE_TYPE("CoreFrequencies")))   \
   T(BytesOutcome, POSLAB_OUTCOME("{ bytes: Uint8Array }"))                     \

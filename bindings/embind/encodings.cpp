@@ -40,6 +40,40 @@ val SchemesList() {
   return list;
 }
 
+val StartParametersCall(const val& scheme, const val& sizes, double seed) {
+  Dimensions dimensions;
+  struct {
+    const char* name;
+    int64_t* extent;
+  } const given_sizes[] = {{"heads", &dimensions.heads},
+                           {"headDim", &dimensions.head_dim},
+                           {"dim", &dimensions.model_dim},
+                           {"length", &dimensions.trained_length}};
+  for (const auto& [name, extent] : given_sizes) {
+    const double size = NumberOf(sizes, name);
+    POSLAB_FAIL_IF_ERROR(CheckSize(name, size));
+    *extent = Whole(size);
+  }
+  dimensions.value_dim = dimensions.head_dim;
+  POSLAB_FAIL_IF_ERROR(CheckSize("seed", seed));
+  const Result<std::unique_ptr<Scheme>> made = MakeScheme(DescriptionOf(scheme));
+  if (!made.ok()) return Failed(made.status());
+  const Result<std::vector<inspect::StartTensor>> tensors =
+      inspect::StartParameters(**made, dimensions, static_cast<uint64_t>(seed));
+  if (!tensors.ok()) return Failed(tensors.status());
+  val list = val::array();
+  for (const inspect::StartTensor& tensor : *tensors) {
+    val item = val::object();
+    item.set("name", tensor.name);
+    item.set("data", FloatsValue(tensor.values.span()));
+    item.set("shape", ShapeValue(tensor.shape));
+    list.call<void>("push", item);
+  }
+  val result = val::object();
+  result.set("tensors", list);
+  return result;
+}
+
 val TableCall(const val& scheme, double length, double dim, double start) {
   POSLAB_FAIL_IF_ERROR(CheckSize("length", length));
   POSLAB_FAIL_IF_ERROR(CheckSize("dim", dim));

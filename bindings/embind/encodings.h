@@ -9,6 +9,8 @@ namespace poslab::border {
 using emscripten::val;
 
 val SchemesList();  // [{ type, hooks }]
+// The learnable tensors as training would start them: { tensors: [{ name, data, shape }] }.
+val StartParametersCall(const val& scheme, const val& dimensions, double seed);
 val TableCall(const val& scheme, double length, double dim, double start);
 val FrequenciesCall(const val& scheme, double head_dim, double length);
 val RotateCall(const val& scheme, const val& x, const val& positions, double start);

@@ -48,6 +48,9 @@ export interface CoreTensor {
 export interface NamedTensor extends CoreTensor {
   name: string;
 }
+export interface CoreTensors {
+  tensors: NamedTensor[];
+}
 export interface CoreInput {
   data: NumberSource;
   shape: number[];
@@ -55,6 +58,13 @@ export interface CoreInput {
 export interface CoreSchemeInfo {
   type: string;
   /** names of hooks with a space between */ hooks: string;
+}
+/** What surrounds a scheme; 0 is "not known here". */
+export interface CoreSizes {
+  heads: number;
+  headDim: number;
+  dim: number;
+  length: number;
 }
 export interface CoreFrequencies {
   inverseFrequencies: Float64Array;

@@ -69,6 +69,29 @@ export class PosLab {
     this.info = Object.freeze({ version: core.version(), variant, schemes });
   }
 
+  /**
+   * The learnable tensors of a scheme as training would start them, by name; empty for schemes that learn nothing. With
+   * them a scheme is complete: `{ ...position, ...lab.startParameters(position, { heads: 4, headDim: 16 }) }`.
+   * @param options.heads, headDim, dim, length what the tensors' shapes depend on: heads, the width of a head, the width
+   * of a token's vector and the trained length; what a scheme needs and is not given is an error that names it
+   * @param options.seed of the draw, default 1
+   */
+  startParameters(
+    position: Position,
+    options: { heads?: number; headDim?: number; dim?: number; length?: number; seed?: number } = {},
+  ): Record<string, Tensor> {
+    checkOptions(options, ["heads", "headDim", "dim", "length", "seed"]);
+    const { heads = 0, headDim = 0, dim = 0, length = 0, seed = 1 } = options;
+    const sizes = {
+      heads: readCount(heads, "heads"),
+      headDim: readCount(headDim, "headDim"),
+      dim: readCount(dim, "dim"),
+      length: readCount(length, "length"),
+    };
+    const { tensors } = unwrap(this.#core.startParameters(flattenScheme(position), sizes, readCount(seed, "seed")));
+    return Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorOf(tensor)]));
+  }
+
   /** Rows start, start + 1, ... of an embedding scheme: [length, dim]. */
   table(position: Position, options: { length: number; dim: number; start?: number }): Tensor {
     checkOptions(options, ["length", "dim", "start"]);

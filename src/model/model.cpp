@@ -5,6 +5,7 @@
 
 #include "model/cross_entropy.h"
 #include "model/model_parts.h"
+#include "position/start.h"
 
 namespace poslab {
 namespace {
@@ -56,14 +57,8 @@ int64_t Model::parameter_count() const { return parts_->layout.count; }
 
 void Model::Initialize(Random* random) {
   for (const ParameterInfo& info : parts_->layout.parameters) {
-    float* values = parts_->weights.data() + info.offset;
-    for (int64_t n = 0; n < info.size; ++n) {
-      double value = info.start.a;
-      if (info.start.kind == Start::Kind::kNormal) value = info.start.a * random->Normal();
-      if (info.start.kind == Start::Kind::kUniform)
-        value = info.start.a + (info.start.b - info.start.a) * random->Uniform();
-      values[n] = std::max(static_cast<float>(value), info.minimum);
-    }
+    DrawStart(info.start, info.minimum, random,
+              parts_->weights.span().subspan(static_cast<size_t>(info.offset), static_cast<size_t>(info.size)));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "position/positions.h"
 #include "position/rotation.h"
+#include "position/start.h"
 
 namespace poslab::inspect {
 namespace {
@@ -116,6 +117,22 @@ Status FillByTile(const TileHook& hook, int64_t heads, Positions queries, Positi
 }
 
 }  // namespace
+
+Result<std::vector<StartTensor>> StartParameters(const Scheme& scheme, const Dimensions& dimensions, uint64_t seed) {
+  const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(dimensions);
+  if (!specs.ok()) return specs.status();
+  Random random(seed);
+  std::vector<StartTensor> tensors;
+  for (const ParameterSpec& spec : *specs) {
+    StartTensor tensor{spec.name, spec.shape, {}};
+    int64_t size = 1;
+    for (int64_t extent : spec.shape) size = CheckedProduct({size, extent});
+    POSLAB_RETURN_IF_ERROR(MakeRoom({{"parameters", size < 0 ? INT64_MAX : size}}, &tensor.values));
+    DrawStart(spec.start, spec.minimum, &random, tensor.values.span());
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
 
 Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, ParameterValues parameters,
              Buffer<float>* out) {

@@ -6,12 +6,23 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/status.h"
 #include "position/scheme.h"
 
 namespace poslab::inspect {
+
+// The learnable tensors of a scheme as training would start them in a model of these dimensions, drawn with this seed.
+// Empty for schemes that learn nothing.
+struct StartTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  Buffer<float> values;
+};
+Result<std::vector<StartTensor>> StartParameters(const Scheme& scheme, const Dimensions& dimensions, uint64_t seed);
 
 // p(start), ..., p(start + length - 1) of an embedding scheme. out: [length, dim]
 Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, ParameterValues parameters,

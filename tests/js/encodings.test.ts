@@ -36,6 +36,31 @@ describe("info", () => {
   });
 });
 
+describe("start parameters", () => {
+  it("complete any scheme, the same for the same seed", () => {
+    for (const { type } of lab.info.schemes) {
+      const position = { type } as Position;
+      const sizes = { heads: 2, headDim: 8, dim: 16, length: 8 };
+      const tensors = lab.startParameters(position, sizes);
+      expect(lab.startParameters(position, { ...sizes, seed: 1 })).toEqual(tensors);
+      for (const { data, shape } of Object.values(tensors))
+        expect(data.length).toBe(shape.reduce((product, extent) => product * extent, 1));
+      const zeros = { data: new Float32Array(2 * 8 * 8), shape: [2, 8, 8] };
+      const call = { query: zeros, key: zeros, value: zeros, position: { ...position, ...tensors } as Position };
+      if (!lab.info.schemes.find((scheme) => scheme.type === type)!.hooks.includes("embedding"))
+        expect(lab.attention(call).output.shape, type).toEqual([2, 8, 8]);
+    }
+    const seeds = [1, 2].map((seed) => lab.startParameters({ type: "t5" }, { heads: 1, seed }).table!.data[3]);
+    expect(seeds[0]).not.toBe(seeds[1]);
+  });
+
+  it("say what is missing or wrong", () => {
+    expect(failure(() => lab.startParameters({ type: "t5" })).message).toMatch(/heads/);
+    expect(failure(() => lab.startParameters({ type: "t5" }, { heads: 1.5 })).argument).toBe("heads");
+    expect(failure(() => lab.startParameters({ type: "t5", buckets: 1 }, { heads: 2 })).argument).toMatch(/buckets/);
+  });
+});
+
 describe("tables", () => {
   it("are the sinusoids of Vaswani et al. at any start", () => {
     const table = lab.table({ type: "sinusoidal" }, { length: 4, dim: 6, start: 100_000 });

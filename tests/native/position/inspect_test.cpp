@@ -128,5 +128,26 @@ TEST_CASE("Buckets come for any distance, positions must be as many as rows") {
   CHECK(inspect::Rotate(*Make("rope"), 1, 2, 8, x, {0, 1, nullptr}, &out).code == Code::kShape);
 }
 
+TEST_CASE("Start parameters have the shapes of these dimensions, the same numbers for the same seed, and their floor") {
+  Dimensions dimensions;
+  dimensions.heads = 2;
+  const auto kerple = inspect::StartParameters(*Make("kerple"), dimensions, 7);
+  REQUIRE(kerple.ok());
+  REQUIRE(kerple->size() == 2);
+  CHECK((*kerple)[0].name == "r1");
+  CHECK((*kerple)[1].shape == std::vector<int64_t>{2});
+  for (const auto& tensor : *kerple) {
+    for (float value : tensor.values.span()) CHECK((value >= 0.01f && value < 2));
+  }
+  const auto again = inspect::StartParameters(*Make("kerple"), dimensions, 7);
+  const auto other = inspect::StartParameters(*Make("kerple"), dimensions, 8);
+  CHECK((*again)[1].values[1] == (*kerple)[1].values[1]);
+  CHECK((*other)[1].values[1] != (*kerple)[1].values[1]);
+  CHECK(inspect::StartParameters(*Make("alibi"), dimensions, 7)->empty());
+  CHECK(inspect::StartParameters(*Make("kerple"), {}, 7).status().code == Code::kMissing);
+  dimensions.head_dim = int64_t{1} << 60;
+  CHECK(inspect::StartParameters(*Make("shaw"), dimensions, 7).status().code == Code::kMemory);
+}
+
 }  // namespace
 }  // namespace poslab
