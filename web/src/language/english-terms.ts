@@ -103,4 +103,24 @@ export const glossary = {
     "Attention: each token asks with a query, all tokens answer with a key. The score is the product of the two; softmax turns a query's scores into weights that sum to 1, and the token takes that much of each value.",
   query:
     "Query and key: two vectors that a head makes of a token. A large product of query and key means that the token looks there.",
+  embedding:
+    "Embedding: the vector that stands for a token when it enters the model. An encoding that acts here adds another vector for the position.",
+  rotation:
+    "Rotation: pairs of numbers in a vector are turned like hands of a clock, by an angle that grows with the position. The vector keeps its length.",
+  score:
+    "Score: how well a query matches a key, before the softmax makes weights of all scores; their inner product, divided by the square root of the width of a head.",
+  value:
+    "Value: what a token hands on. The output of attention is the mean of all values, each with the weight that its key earned.",
+  key: "Key: the vector by which a token is found. It is compared with the queries of others.",
+  head: "Head: attention is done several times side by side, each time with queries, keys and values of its own. Each of these is a head.",
+  softmax:
+    "Softmax: makes weights of scores. Each is e to the power of its score, divided by the sum of all of them; they add up to one.",
+  mask: "Causal mask: a token sees itself and those before it, never those after it. So a model can be trained to guess what comes next.",
+  trained:
+    "Trained length L: how long the texts were that the model was trained on. Positions from L on were never seen.",
+  bias: "Bias: a number added to a score that does not depend on what the tokens are, only on where they stand.",
+  product: "Inner product: the sum of products of two vectors' numbers. Large when they point the same way.",
+  wavelength: "Wavelength: how many positions it takes a wave, or a turning pair, to be back where it was.",
+  seed: "Seed: where random numbers start. The same seed gives the same numbers on every machine.",
+  extrapolation: "Extrapolation: working on texts longer than those that the model was trained on.",
 };

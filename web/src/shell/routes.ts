@@ -19,6 +19,14 @@ export const pageTitles: Record<PageName, (words: Dictionary) => string> = {
   attention: (words) => words.shell.attention,
 };
 
+type LessonPart = keyof Dictionary["lesson"]["parts"];
+/** What a lesson link can hide, page by page: `address.hides(part)` asks. */
+export const lessonParts: Record<PageName, readonly LessonPart[]> = {
+  race: ["setup", "bar", "lanes", "atTest", "map", "writes", "numbers", "save", "kept"],
+  encodings: ["choice", "beside", "symbols", "formula", "picture", "property", "beyond", "use", "save"],
+  attention: ["text", "shift", "view", "distance", "pair", "source", "save"],
+};
+
 /** Unknown pages lead home. */
 export function readRoute(hash: string): Route {
   const [place = "", ...rest] = hash.replace(/^#\/?/, "").split("?");

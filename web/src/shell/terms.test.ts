@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
+import { pageWords as attentionWords } from "../attention/words.js";
+import { pageWords as encodingsWords } from "../encodings/words.js";
 import { chinese } from "../language/chinese.js";
 import { english } from "../language/english.js";
 import { parseTerms } from "./terms.js";
@@ -10,12 +12,21 @@ describe("terms in a text", () => {
     expect(parseTerms("plain [text]")).toEqual([{ text: "plain [text]" }]);
   });
 
-  it("all have an entry in both languages", () => {
-    for (const words of [english, chinese]) {
-      const texts = [words.race.lead("64", "1024"), words.race.leadToy("64", "1024"), words.tasks.text.rule];
-      const terms = texts.flatMap(parseTerms).flatMap((piece) => piece.term ?? []);
-      expect(terms.length).toBeGreaterThanOrEqual(3);
-      for (const term of terms) expect(words.glossary[term], term).toBeTruthy();
+  it("all have an entry in both languages, wherever they stand", () => {
+    const pages = [...Object.values(encodingsWords), ...Object.values(attentionWords)];
+    const terms = [english, chinese, ...pages].flatMap(textsOf).flatMap(parseTerms);
+    const named = terms.flatMap((piece) => piece.term ?? []);
+    expect(new Set(named).size).toBeGreaterThanOrEqual(8);
+    for (const term of named) {
+      expect(english.glossary[term], term).toBeTruthy();
+      expect(chinese.glossary[term], term).toBeTruthy();
     }
   });
 });
+
+/** Every text of a dictionary; functions get something for each of their parameters. */
+function textsOf(words: unknown): string[] {
+  if (typeof words === "function") return [String((words as (...given: string[]) => string)("1", "2", "3", "4"))];
+  if (typeof words !== "object" || words === null) return [String(words)];
+  return Object.values(words).flatMap(textsOf);
+}
