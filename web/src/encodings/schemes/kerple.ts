@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// A trained kernel of the distance (Chi et al. 2022, equations 5 and 6).
+
+import type { Tensor } from "../../engine/poslab.js";
+import { texNumber, type SchemePage } from "./scheme-page.js";
+
+export const page: SchemePage = {
+  formula: (scheme) =>
+    scheme["kind"] === "power"
+      ? String.raw`s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} - r_1\,\lvert i-j \rvert^{r_2}`
+      : String.raw`s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} - r_1 \ln\bigl(1 + r_2\,\lvert i-j \rvert\bigr)`,
+  symbols: { heads: "H" },
+  worked: {
+    score: ({ scheme, position }, { head, query, key }) => {
+      const of = position as unknown as Record<"r1" | "r2", Tensor>;
+      const [r1, r2] = [texNumber(of.r1.data[head]!), texNumber(of.r2.data[head]!)];
+      const distance = Math.abs(query - key);
+      const kernel = scheme["kind"] === "power" ? `${distance}^{${r2}}` : `\\ln(1 + ${r2} \\cdot ${distance})`;
+      return `b_{${head + 1}}(${query},${key}) = -${r1} \\cdot ${kernel}`;
+    },
+  },
+  sources: [
+    [
+      "Chi et al. 2022, KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation",
+      "https://arxiv.org/abs/2205.09921",
+    ],
+  ],
+};
