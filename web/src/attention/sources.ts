@@ -20,7 +20,7 @@ export interface VectorSource {
   inputs(encoding: Encoding, offset: number): PanelInputs;
 }
 
-export type RefusalReason = "past-table" | "no-tensors" | "not-in-race" | "other-model";
+export type RefusalReason = "past-table" | "no-tensors" | "no-gates" | "not-in-race" | "other-model";
 
 /** Why an encoding has no picture here, as a word for the page's dictionaries. */
 export class Refusal extends Error {

@@ -76,6 +76,8 @@ export function problemText(problem: Problem, words: AttentionWords, count: (val
       return words.problems.pastTable(count(problem.rows));
     case "no-tensors":
       return words.problems.noTensors;
+    case "no-gates":
+      return words.problems.noGates;
     case "other-model":
       return words.problems.otherModel;
     case "not-in-race":

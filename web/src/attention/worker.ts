@@ -97,6 +97,7 @@ function answer<Value>(compute: () => Value): Answer<Value> {
     const { code, argument, message } = error as { code?: string; argument?: string; message: string };
     // The core asks for a tensor that nobody has trained.
     if (code === "missing" && argument?.startsWith("position.")) return { problem: { reason: "no-tensors", rows: 0 } };
+    if (code === "missing" && argument === "gates") return { problem: { reason: "no-gates", rows: 0 } };
     return { problem: { reason: "refused", message } };
   }
 }
