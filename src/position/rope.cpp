@@ -151,10 +151,9 @@ Result<std::unique_ptr<Scheme>> MakeRope(const Description& description) {
   std::vector<FieldRule> rules(std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), RopeScalingRules().begin(), RopeScalingRules().end());
   rules.insert(rules.end(), TemperatureRules().begin(), TemperatureRules().end());
-  // Parsed first: a name that is known to be ambiguous deserves more than "unknown".
-  Result<RopeScaling> scaling = ParseRopeScaling(description);
-  if (!scaling.ok() && scaling.status().code == Code::kContradiction) return scaling.status();
+  POSLAB_RETURN_IF_ERROR(RefuseAmbiguousScaling(description));
   POSLAB_RETURN_IF_ERROR(CheckFields(description, rules));
+  Result<RopeScaling> scaling = ParseRopeScaling(description);
   if (!scaling.ok()) return scaling.status();
 
   const Result<TemperatureSetting> temperature = ParseTemperature(description);

@@ -52,14 +52,42 @@ Status CheckRequired(const Description& description, Type type) {
   return Status::Ok();
 }
 
-// `attn_factor` is what some programs multiply to yarn's own magnitude and others take for the final one.
-Status RefuseAmbiguousName(const Description& description) {
-  for (const char* name : {"scaling.attnFactor", "scaling.attn_factor"}) {
+// A field that the type does not read would change nothing, without a word: somebody who gives it means another type.
+Status CheckUsed(const Description& description, Type type) {
+  struct Use {
+    const char* field;
+    std::initializer_list<Type> types;
+    const char* allowed;
+  };
+  constexpr auto kYarnOnly = "left out or beside a ropeType that uses it (yarn)";
+  constexpr auto kLongropeOnly = "left out or beside a ropeType that uses it (longrope)";
+  constexpr auto kLlama3Only = "left out or beside a ropeType that uses it (llama3)";
+  static const Use kUses[] = {
+      {"scaling.factor",
+       {Type::kLinear, Type::kNtk, Type::kDynamic, Type::kYarn, Type::kLongrope, Type::kLlama3, Type::kProportional},
+       "left out or beside a ropeType that uses it (all but default)"},
+      {"scaling.originalMaxPositionEmbeddings",
+       {Type::kYarn, Type::kLongrope, Type::kLlama3},
+       "left out or beside a ropeType that uses it (yarn, longrope, llama3)"},
+      {"scaling.attentionFactor",
+       {Type::kYarn, Type::kLongrope},
+       "left out or beside a ropeType that uses it (yarn, longrope)"},
+      {"scaling.betaFast", {Type::kYarn}, kYarnOnly},
+      {"scaling.betaSlow", {Type::kYarn}, kYarnOnly},
+      {"scaling.mscale", {Type::kYarn}, kYarnOnly},
+      {"scaling.mscaleAllDim", {Type::kYarn}, kYarnOnly},
+      {"scaling.truncate", {Type::kYarn}, kYarnOnly},
+      {"scaling.shortFactor", {Type::kLongrope}, kLongropeOnly},
+      {"scaling.longFactor", {Type::kLongrope}, kLongropeOnly},
+      {"scaling.lowFreqFactor", {Type::kLlama3}, kLlama3Only},
+      {"scaling.highFreqFactor", {Type::kLlama3}, kLlama3Only},
+  };
+  for (const auto& [name, types, allowed] : kUses) {
     const Field* field = FindField(description, name);
-    if (!field) continue;
-    return Status::Number(Code::kContradiction, std::string("position.") + name, field->number,
-                          "left out: programs disagree whether it replaces yarn's magnitude or multiplies it; say the "
-                          "final size of cos and sin as attentionFactor");
+    if (!field || std::find(types.begin(), types.end(), type) != types.end()) continue;
+    const std::string argument = std::string("position.") + name;
+    return field->kind == Field::Kind::kNumber ? Status::Number(Code::kContradiction, argument, field->number, allowed)
+                                               : Status::Text(Code::kContradiction, argument, "", allowed);
   }
   return Status::Ok();
 }
@@ -229,14 +257,25 @@ std::span<const FieldRule> RopeScalingRules() {
   return kRules;
 }
 
+Status RefuseAmbiguousScaling(const Description& description) {
+  for (const char* name : {"scaling.attnFactor", "scaling.attn_factor"}) {
+    const Field* field = FindField(description, name);
+    if (!field) continue;
+    return Status::Number(Code::kContradiction, std::string("position.") + name, field->number,
+                          "left out: programs disagree whether it replaces yarn's magnitude or multiplies it; say the "
+                          "final size of cos and sin as attentionFactor");
+  }
+  return Status::Ok();
+}
+
 Result<RopeScaling> ParseRopeScaling(const Description& description) {
-  POSLAB_RETURN_IF_ERROR(RefuseAmbiguousName(description));
   RopeScaling scaling;
   const bool any = std::any_of(description.fields.begin(), description.fields.end(),
                                [](const Field& field) { return field.name.starts_with("scaling."); });
   if (!any) return scaling;
   if (!FindField(description, "scaling.ropeType")) return Missing("scaling.ropeType", "which scaling it is");
   scaling.type = TypeOf(TextOr(description, "scaling.ropeType", ""));
+  POSLAB_RETURN_IF_ERROR(CheckUsed(description, scaling.type));
   POSLAB_RETURN_IF_ERROR(CheckRequired(description, scaling.type));
 
   scaling.factor = GivenNumber(description, "scaling.factor");

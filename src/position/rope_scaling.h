@@ -35,7 +35,12 @@ struct RopeScaling {
 // The table of the "scaling.*" fields.
 std::span<const FieldRule> RopeScalingRules();
 
-// Reads the "scaling.*" fields; kMissing for what the type needs whatever surrounds it.
+// Before CheckFields, because it deserves more than "unknown": `attn_factor` is what some programs multiply to yarn's own
+// magnitude and others take for the final one.
+Status RefuseAmbiguousScaling(const Description& description);
+
+// Reads the "scaling.*" fields after CheckFields; kMissing for what the type needs whatever surrounds it, kContradiction
+// for what it does not read.
 Result<RopeScaling> ParseRopeScaling(const Description& description);
 
 // What the frequencies depend on beside the scaling.

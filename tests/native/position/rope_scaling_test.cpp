@@ -278,6 +278,33 @@ TEST_CASE("What a scaling needs and does not get is asked for by name") {
   CHECK(FrequencyRefusal(dynamic, 64, 128).ok());
 }
 
+TEST_CASE("A field that the scaling does not use is refused by name") {
+  const auto refused = [](const char* type, Field field) {
+    const std::string argument = "position." + field.name;
+    std::vector<Field> fields = {Text("scaling.ropeType", type), std::move(field)};
+    if (std::string_view(type) != "default" && argument != "position.scaling.factor")
+      fields.push_back(Number("scaling.factor", 2));
+    const Status status = Refusal("rope", std::move(fields));
+    CHECK(status.code == Code::kContradiction);
+    CHECK(status.argument == argument);
+    return Message(status);
+  };
+  CHECK(refused("ntk", Number("scaling.betaFast", 16)) ==
+        "position.scaling.betaFast is 16, but must be left out or beside a ropeType that uses it (yarn).");
+  CHECK(refused("linear", Boolean("scaling.truncate", false)) ==
+        "position.scaling.truncate must be left out or beside a ropeType that uses it (yarn).");
+  refused("default", Number("scaling.factor", 2));
+  refused("dynamic", Number("scaling.originalMaxPositionEmbeddings", 64));
+  refused("llama3", Number("scaling.attentionFactor", 1));
+  refused("longrope", Number("scaling.mscale", 1));
+  refused("yarn", Numbers("scaling.shortFactor", {1}));
+  refused("yarn", Number("scaling.lowFreqFactor", 1));
+  // A misspelt type is told first, not the fields that it would not use.
+  const Status misspelt = Refusal("rope", {Text("scaling.ropeType", "yarm"), Number("scaling.betaFast", 16)});
+  CHECK(misspelt.argument == "position.scaling.ropeType");
+  CHECK(misspelt.suggestion == "yarn");
+}
+
 TEST_CASE("Contradictory scalings are refused") {
   CHECK(
       Refusal("rope", {Text("scaling.ropeType", "yarn"), Number("scaling.betaFast", 1), Number("scaling.betaSlow", 32)})
@@ -296,14 +323,17 @@ TEST_CASE("Contradictory scalings are refused") {
 }
 
 TEST_CASE("No setting gives a frequency that is not finite") {
-  for (const char* type : {"default", "linear", "ntk", "dynamic", "yarn", "llama3", "proportional"}) {
+  for (const std::string type : {"default", "linear", "ntk", "dynamic", "yarn", "llama3", "proportional"}) {
     for (double factor : {0.25, 1.0, 2.0, 1000.0}) {
       for (int64_t length : {0, 1, 64, 65, 1000000}) {
-        const FrequencyTable table =
-            FrequenciesOf({Text("scaling.ropeType", type), Number("scaling.factor", factor),
-                           Number("maxPositionEmbeddings", 64), Number("scaling.originalMaxPositionEmbeddings", 64),
-                           Number("scaling.lowFreqFactor", 1), Number("scaling.highFreqFactor", 4)},
-                          16, length);
+        std::vector<Field> fields = {Text("scaling.ropeType", type), Number("maxPositionEmbeddings", 64)};
+        if (type != "default") fields.push_back(Number("scaling.factor", factor));
+        if (type == "yarn" || type == "llama3") fields.push_back(Number("scaling.originalMaxPositionEmbeddings", 64));
+        if (type == "llama3") {
+          fields.push_back(Number("scaling.lowFreqFactor", 1));
+          fields.push_back(Number("scaling.highFreqFactor", 4));
+        }
+        const FrequencyTable table = FrequenciesOf(std::move(fields), 16, length);
         CHECK(std::all_of(table.inverse.begin(), table.inverse.end(),
                           [](double f) { return std::isfinite(f) && f >= 0; }));
         CHECK(std::isfinite(table.attention_factor));
