@@ -63,6 +63,12 @@ const kTestEnvironment = {
 
 async function doctest(preset) {
   await buildPreset(preset, { target: ["poslab_tests"], definitions: kWarningsAreErrors });
+  // ctest reads the tests from names that CMake must be able to quote: a lone bracket in one breaks them all.
+  await run("ctest", ["--preset", preset, "--show-only"], {
+    quiet: true,
+    capture: true,
+    failure: `ctest --preset ${preset} cannot list the tests`,
+  });
   const env = { ...process.env, ...kTestEnvironment };
   return countOutput(join(buildRoot, preset, "poslab_tests"), [], kDoctestCounts, { env });
 }

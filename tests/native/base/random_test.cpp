@@ -67,7 +67,7 @@ TEST_CASE("Below reaches into the upper half of a bound that is no power of two"
   CHECK(std::abs(upper - 500) < 100);  // six standard deviations of 15.8 are 95
 }
 
-TEST_CASE("Uniform draws lie in [0, 1) with mean 1/2 and variance 1/12") {
+TEST_CASE("Uniform draws lie from 0 to below 1 with mean 1/2 and variance 1/12") {
   Random random(3);
   constexpr int kDraws = 100000;
   double sum = 0, squares = 0;
