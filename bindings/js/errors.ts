@@ -81,10 +81,11 @@ export function unwrap<T extends object>(
 export function errorFromFailure(failure: Failure, rename: (argument: string) => string = (name) => name): PosLabError {
   const argument = rename(failure.argument);
   const given = failure.givenNumber ?? failure.given;
-  const allowed = failure.allowed.replace(/\{(\d)\}/g, (_, index: string) =>
-    formatNumber(failure.limits[Number(index)] ?? NaN),
-  );
   const code = failure.code as ErrorCode;
+  const allowed = failure.allowed.replace(/\{(\d)\}/g, (_, index: string) => {
+    const limit = formatNumber(failure.limits[Number(index)] ?? NaN);
+    return code === "memory" ? groupDigits(limit) : limit;
+  });
   const shown = failure.givenNumber === null ? quote(failure.given) : formatNumber(failure.givenNumber);
   return new PosLabError(code, sentence(code, argument, shown, allowed, failure.suggestion), {
     argument,

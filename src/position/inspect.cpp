@@ -39,8 +39,7 @@ Status MakeRoom(std::initializer_list<Length> lengths, Buffer<T>* out) {
   }
   if (any_zero) return out->ResizeForOverwrite("result", 0);
   if (bytes > static_cast<double>(kMaxBytes)) {
-    return Status::Number(Code::kMemory, "result", bytes, "at most {0} bytes can be asked for",
-                          static_cast<double>(kMaxBytes));
+    return Status::Number(Code::kMemory, "result", bytes, "at most {0} bytes", static_cast<double>(kMaxBytes));
   }
   return out->ResizeForOverwrite("result", count);
 }

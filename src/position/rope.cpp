@@ -115,7 +115,7 @@ class Rope final : public Scheme {
     }
     if (width < 2 || width > head_dim || width % 2) {
       return Status::Number(Code::kRange, argument, static_cast<double>(width),
-                            "an even number of lanes from 2 to the head's width, {0}", static_cast<double>(head_dim));
+                            "an even number of lanes from 2 to the head's {0}", static_cast<double>(head_dim));
     }
     if (proportional() && width != head_dim) {
       return Status::Number(Code::kContradiction, "position.rotaryDim", static_cast<double>(width),

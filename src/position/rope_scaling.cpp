@@ -273,7 +273,7 @@ Result<RopeScaling> ParseRopeScaling(const Description& description) {
   const bool any = std::any_of(description.fields.begin(), description.fields.end(),
                                [](const Field& field) { return field.name.starts_with("scaling."); });
   if (!any) return scaling;
-  if (!FindField(description, "scaling.ropeType")) return Missing("scaling.ropeType", "which scaling it is");
+  if (!FindField(description, "scaling.ropeType")) return Missing("scaling.ropeType", "the name of the scaling");
   scaling.type = TypeOf(TextOr(description, "scaling.ropeType", ""));
   POSLAB_RETURN_IF_ERROR(CheckUsed(description, scaling.type));
   POSLAB_RETURN_IF_ERROR(CheckRequired(description, scaling.type));
