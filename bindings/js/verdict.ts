@@ -10,6 +10,8 @@ import type { CompleteExperiment, LengthEntry, RunResult } from "./types.js";
 /** From here on a change is called a break: nats per character, or a share of right answers. */
 const lossThreshold = 0.1;
 const accuracyThreshold = 0.1;
+/** Two digits after the point are shown, of nats and of shares. */
+const roundsToNothing = 0.005;
 
 /** The facts behind the sentence. */
 export function computeVerdict(experiment: CompleteExperiment, runs: readonly RunResult[]): Verdict {
@@ -106,8 +108,11 @@ export function verdictSentence(verdict: Verdict): string {
   const { trainedLength, longest, measure, encodings } = verdict;
   const known = encodings.filter(({ outcome }) => outcome !== "failed");
   if (known.length === 0) return "No run ended with a number, so there is no verdict.";
-  const amount = (value: number): string =>
-    measure === "loss" ? `${value.toFixed(2)} nats` : `${(100 * value).toFixed(0)} points of accuracy`;
+  const amount = (value: number): string => {
+    if (measure === "loss") return `${value.toFixed(2)} nats`;
+    const points = (100 * value).toFixed(0);
+    return `${points} ${points === "1" ? "point" : "points"} of accuracy`;
+  };
   const grouped = (value: number): string => value.toLocaleString("en-US");
   const parts: string[] = [];
   const breaks = known
@@ -116,16 +121,17 @@ export function verdictSentence(verdict: Verdict): string {
   const undefinedPast = known.filter(({ outcome }) => outcome === "not-defined");
   const holds = known.filter(({ outcome }) => outcome === "holds").sort((a, b) => a.worst! - b.worst!);
   const first = breaks[0];
-  if (first)
-    parts.push(
-      `${first.label} loses ${amount(first.breaksBy!)} within ${grouped(first.breaksAt! - trainedLength)} places`,
-    );
+  if (first) parts.push(`${first.label} loses ${amount(first.breaksBy!)} by ${grouped(first.breaksAt!)}`);
   for (const { label, breaksAt } of breaks.slice(1)) parts.push(`${label} breaks by ${grouped(breaksAt!)}`);
   for (const { label, lastDefined } of undefinedPast)
     parts.push(`${label} is not defined past ${grouped(lastDefined!)}`);
   const steady = holds[0];
   const past = encodings.some(({ lastDefined }) => lastDefined !== null && lastDefined > trainedLength);
-  if (steady && past) parts.push(`${steady.label} stays within ${amount(steady.worst!)} up to ${grouped(longest)}`);
+  if (steady && past) {
+    // What rounds to nothing is called nothing.
+    const worst = steady.worst! < roundsToNothing ? "loses nothing" : `stays within ${amount(steady.worst!)}`;
+    parts.push(`${steady.label} ${worst} up to ${grouped(longest)}`);
+  }
   if (holds.length > 1 && past)
     parts.push(`${listed(holds.slice(1).map(({ label }) => label))} hold${holds.length === 2 ? "s" : ""} too`);
   if (parts.length === 0) return `Nothing longer than the trained length of ${grouped(trainedLength)} was tested.`;

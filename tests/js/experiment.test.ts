@@ -308,8 +308,19 @@ describe("verdicts", () => {
     expect(verdict.bestAtLongest).toBe(2);
     expect(verdict.bestAtTrained).toBe(0);
     expect(verdictSentence(verdict)).toBe(
-      "Past 64, sinusoidal loses 1.20 nats within 16 places; learned is not defined past 64; alibi stays within 0.02 nats up to 1,024. Best at 1,024: alibi, 1.82 nats.",
+      "Past 64, sinusoidal loses 1.20 nats by 80; learned is not defined past 64; alibi stays within 0.02 nats up to 1,024. Best at 1,024: alibi, 1.82 nats.",
     );
+  });
+
+  it("call nothing what rounds to nothing, and one point a point", () => {
+    const losses = computeVerdict(experiment, [run(0, [1.8, 1.804, 1.7]), run(2, [1.8, 1.8, 1.806])]);
+    expect(verdictSentence(losses)).toContain("Past 64, sinusoidal loses nothing up to 1,024; alibi holds too.");
+    const accuracy = verdictSentence({
+      ...losses,
+      measure: "accuracy",
+      encodings: losses.encodings.map((entry) => ({ ...entry, worst: 0.01, atLongest: 0.9 })),
+    });
+    expect(accuracy).toContain("sinusoidal stays within 1 point of accuracy up to 1,024;");
   });
 
   it("average over seeds", () => {
