@@ -3,16 +3,18 @@
 // The `poslab` command: starts the program of program.ts and turns whatever happens into one line and an exit status.
 
 import { CommanderError } from "commander";
-import { exitStatus, isPosLabError, oneLine, Refusal } from "./failure.js";
+import { exitStatus, fileProblem, isPosLabError, oneLine, Refusal } from "./failure.js";
 import { buildProgram } from "./program.js";
 
-// `poslab ... | head` closes the pipe early: that is the reader's choice and no fault of ours.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(exitStatus.done);
-  });
-}
+// `poslab ... | head` closes the pipe early: that is the reader's choice and no fault of ours. A full disk is a failure.
+process.stderr.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? exitStatus.done : exitStatus.refused),
+);
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(exitStatus.done);
+  process.stderr.write(`poslab: standard output cannot be written: ${fileProblem(error)}\n`);
+  process.exit(exitStatus.refused);
+});
 
 function report(error: unknown): number {
   if (error instanceof Refusal || isPosLabError(error)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Help, and what happens to options that are misspelt or make no sense: one line that names the option, and status 2.
 
-import { readFileSync } from "node:fs";
+import { existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { poslab, projectRoot } from "./support.js";
+import { poslab, poslabInto, projectRoot } from "./support.js";
 
 const commands = [
   "extrapolate",
@@ -163,4 +163,18 @@ describe("wrong options", () => {
       expect(status).toBe(2);
     }
   });
+});
+
+test.skipIf(!existsSync("/dev/full"))("standard output on a full disk is a failure, told in one line", () => {
+  for (const words of [
+    ["table"],
+    ["schemes"],
+    ["check", join(projectRoot, "tests/cases/edge-one-token.safetensors")],
+  ]) {
+    const { status, stderr } = poslabInto(openSync("/dev/full", "w"), words);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: "poslab: standard output cannot be written: the disk is full\n",
+    });
+  }
 });

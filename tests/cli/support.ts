@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the built command as a person would: a process of its own, with its output and exit status.
 
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,6 +62,11 @@ export function startPoslab(words: readonly string[], options: RunOptions = {}):
 
 export function poslab(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return startPoslab(words, options).ended;
+}
+
+/** The command with standard output going into an open file. */
+export function poslabInto(stdout: number, words: readonly string[]): { status: number | null; stderr: string } {
+  return spawnSync(process.execPath, [command, ...words], { encoding: "utf8", stdio: ["ignore", stdout, "pipe"] });
 }
 
 /** A folder that is gone when the file's tests are over. */
