@@ -7,10 +7,11 @@ import { oneLine } from "./failure.js";
 
 /** A whole number within limits: "12", "1e3". */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
   return (text) => {
     const value = toNumber(text);
     if (!Number.isSafeInteger(value) || value < minimum || value > maximum) {
+      const open = maximum === Number.MAX_SAFE_INTEGER && !(Number.isFinite(value) && value > maximum);
+      const range = open ? `${minimum} or more` : `from ${minimum} to ${maximum}`;
       throw new InvalidArgumentError(`Allowed: a whole number, ${range}.`);
     }
     return value;

@@ -199,6 +199,10 @@ function attentionInputs(options: AttentionSizes, inputs: Inputs): { query: Tens
     ["--heads", "--query-length", "--head-dim"],
   );
   const [heads, length, width] = query.shape as [number, number, number];
+  if (options.keyValueHeads !== undefined && heads % options.keyValueHeads !== 0)
+    throw new Refusal(
+      `option '--key-value-heads': ${options.keyValueHeads} was given; a divisor of the ${heads} heads of the queries is allowed`,
+    );
   const key = inputs.tensor(
     "key",
     ["key/value heads", "key length", "head dim"],

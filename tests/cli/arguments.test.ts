@@ -19,10 +19,11 @@ describe("numbers", () => {
   test("whole numbers may be written with an exponent and must lie within their limits", () => {
     expect(wholeNumber(1)("12")).toBe(12);
     expect(wholeNumber(1)("1e3")).toBe(1000);
-    for (const wrong of ["", " ", "0", "1.5", "-3", "x", "NaN", "Infinity", "1e300"]) {
+    for (const wrong of ["", " ", "0", "1.5", "-3", "x", "NaN", "Infinity"]) {
       expect(() => wholeNumber(1)(wrong), wrong).toThrow("Allowed: a whole number, 1 or more.");
     }
     expect(() => wholeNumber(1, 4)("5")).toThrow("from 1 to 4");
+    expect(() => wholeNumber(0)("9007199254740993")).toThrow("from 0 to 9007199254740991");
   });
 
   test("finite numbers respect their lower end", () => {
