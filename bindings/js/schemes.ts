@@ -48,6 +48,8 @@ function flattenField(name: string, value: unknown, path: string, fields: FlatFi
   else if (typeof value === "object" && value !== null) {
     if (name.split(".").length > deepest)
       throw wrongArgument("format", path, "an object", `nesting of at most ${deepest} levels`);
+    // Nothing would be left of it, and the field would be dropped without a word.
+    if (Object.keys(value).length === 0) throw wrongArgument("type", path, value, "an object with fields");
     for (const [inner, entry] of Object.entries(value)) {
       if (entry !== undefined && entry !== null) flattenField(`${name}.${inner}`, entry, `${path}.${inner}`, fields);
     }

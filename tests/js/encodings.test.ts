@@ -224,6 +224,20 @@ describe("errors", () => {
       () => lab.rotate({ data: new Float32Array(7), shape: [1, 2, 4] }, { type: "rope" }),
       "x.data: 7 was given; 8 numbers for the shape [1, 2, 4]",
     ],
+    [
+      "an empty object in the place of a field",
+      () => lab.rotate({ data: new Float32Array(8), shape: [1, 2, 4] }, { type: "rope", scaling: {} } as never),
+      "position.scaling: an object was given; an object with fields is allowed",
+    ],
+    [
+      "a field that the scaling does not use",
+      () =>
+        lab.rotate(
+          { data: new Float32Array(8), shape: [1, 2, 4] },
+          { type: "rope", scaling: { ropeType: "ntk", factor: 2, betaFast: 16 } },
+        ),
+      "position.scaling.betaFast: 16 was given; left out or beside a ropeType that uses it (yarn) is allowed",
+    ],
     ["ragged nested arrays", () => lab.rotate([[[1, 2], [3]]], { type: "rope" }), "x[0][1]: 1 was given; 2 entries"],
     [
       "a text among numbers",
