@@ -13,7 +13,10 @@ import { isFolder, readBytes } from "./files.js";
 export async function check(paths: readonly string[], options: { json?: boolean }): Promise<number> {
   const lab = await loadPosLab();
   const counts = { passed: 0, failed: 0, notCases: 0 };
-  for (const path of paths.flatMap(expand)) {
+  const files = paths.map(expand);
+  // A folder without cases is a wrong path, not a success.
+  counts.notCases = files.filter((list) => list.length === 0).length;
+  for (const path of files.flat()) {
     const result = await checkFile(path);
     if (result.op === kNoOperation) counts.notCases += 1;
     counts[result.passed ? "passed" : "failed"] += 1;
@@ -25,7 +28,8 @@ export async function check(paths: readonly string[], options: { json?: boolean 
 
   async function checkFile(path: string): Promise<CaseResult> {
     try {
-      return checkCase(lab, readBytes(path));
+      const result = checkCase(lab, readBytes(path));
+      return { ...result, name: result.name || path };
     } catch (error) {
       if (!(error instanceof Refusal) && !isPosLabError(error)) throw error;
       return {

@@ -15,6 +15,7 @@ import {
   wholeNumber,
   wholeNumbers,
 } from "./arguments.js";
+import { caseHelp } from "./case-help.js";
 import { addModelCommands } from "./model-commands.js";
 import { addPositionOptions } from "./position-options.js";
 
@@ -156,7 +157,7 @@ function addCheck(program: Command, run: Run): void {
     .option("--json", "print one JSON object a case, and nothing else")
     .addHelpText(
       "after",
-      `${example("poslab check tests/cases", "poslab check mine.safetensors --json")}
+      `${caseHelp}${example("poslab check tests/cases", "poslab check mine.safetensors --json")}
 
 Exit status:
   0    every case passed

@@ -23,7 +23,7 @@ export type Operation = (typeof operations)[number];
 
 /** The JSON object; which fields matter depends on the operation. */
 export interface CaseDescription {
-  name: string;
+  /** "" when the case does not say it */ name: string;
   op: Operation;
   position?: Position;
   tolerance?: { absolute?: number; relative?: number };
@@ -66,15 +66,63 @@ export function readCase(bytes: Uint8Array): Case {
   }
   if (typeof description !== "object" || description === null || Array.isArray(description))
     throw notACase("the JSON called case is no object");
-  const { name, op, call, position } = description as Partial<CaseDescription>;
-  if (typeof name !== "string") throw notACase("it has no name");
-  for (const operation of op === "reject" ? [op, call] : [op]) {
-    if (!operations.includes(operation as Operation))
+  const { name = "", op, call, position } = description as Partial<CaseDescription>;
+  if (typeof name !== "string") throw notACase("its name is no text");
+  for (const [field, operation] of Object.entries(op === "reject" ? { op, call } : { op })) {
+    if (operation === undefined) throw notACase(`it has no ${field}; known are ${operations.join(", ")}`);
+    if (!operations.includes(operation))
       throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
   }
+  checkTolerance((description as Partial<CaseDescription>).tolerance);
   if (op !== "config" && call !== "config" && (typeof position !== "object" || position === null))
     throw notACase("it has no position object");
-  return { description: description as CaseDescription, tensors };
+  return { description: { ...(description as CaseDescription), name }, tensors };
+}
+
+/** A tolerance that is not read as meant would pass what is wrong, or fail what is right. */
+function checkTolerance(tolerance: unknown): void {
+  if (tolerance === undefined) return;
+  const good =
+    typeof tolerance === "object" &&
+    tolerance !== null &&
+    Object.entries(tolerance).every(
+      ([name, value]) => (name === "absolute" || name === "relative") && typeof value === "number" && value >= 0,
+    );
+  if (!good)
+    throw notACase(
+      `tolerance: ${JSON.stringify(tolerance)} was given; { "absolute": a, "relative": r } with numbers of at least 0 is allowed`,
+    );
+}
+
+const kFields: readonly string[] = [
+  "name",
+  "op",
+  "source",
+  "position",
+  "tolerance",
+  "call",
+  "reason",
+  "length",
+  "dim",
+  "start",
+  "headDim",
+  "heads",
+  "queryLength",
+  "keyLength",
+  "mask",
+  "scale",
+  "model",
+  "training",
+  "config",
+  "layerType",
+];
+
+/** What the file says and nothing reads: a field or tensor with another name than it should have. */
+export function unread({ description, tensors }: Case): string[] {
+  return [
+    ...Object.keys(description).filter((field) => !kFields.includes(field)),
+    ...[...tensors.keys()].filter((name) => !/^(?:input|expected|position|weights)\./.test(name)),
+  ];
 }
 
 /** An input that the operation needs. */

@@ -2,7 +2,7 @@
 // "poslab/check": runs a conformance case, a safetensors file with inputs, expected results and what to compute. The
 // library checks itself with such files, and anybody's implementation can be checked by writing one.
 
-import { type Case, readCase, startingWith } from "./check-case.js";
+import { type Case, readCase, startingWith, unread } from "./check-case.js";
 import { compare } from "./check-compare.js";
 import { compute } from "./check-operations.js";
 import { PosLabError } from "./errors.js";
@@ -51,17 +51,22 @@ function runCase(lab: PosLab, item: Case): Diagnosis {
   const nothing = { name, op, maxAbsolute: null, maxRelative: null, matches: [] };
   if (op === "reject") return { ...nothing, ...reject(item, lab) };
   if (startingWith(item, "expected.").length === 0)
-    throw new PosLabError("format", "not a case: nothing is expected", { argument: "case" });
+    throw new PosLabError("format", "not a case: no tensor is called expected.NAME", { argument: "case" });
   try {
     const comparison = compare(item, compute[op](item, lab));
     if (comparison.passed) return { name, op, ...comparison, matches: [] };
     const matches = matchingConventions(item, lab);
-    const message = [comparison.message, hint(matches)].filter(Boolean).join("; ");
+    const message = [comparison.message, hint(matches), notRead(item)].filter(Boolean).join("; ");
     return { name, op, ...comparison, message, matches };
   } catch (error) {
     if (!(error instanceof PosLabError) || error.code === "format") throw error;
     return { ...nothing, passed: false, message: `the call failed: ${error.message}` };
   }
+}
+
+function notRead(item: Case): string {
+  const names = unread(item);
+  return names.length > 0 ? `not read: ${names.join(", ")}` : "";
 }
 
 /** The call must fail, with an error of the library. */

@@ -90,12 +90,38 @@ describe("check", () => {
     expect(lines(stdout).map(({ passed }) => passed)).toEqual([false, true]);
   });
 
-  test("an empty folder is said to be empty", async () => {
+  test("an empty folder is said to be empty, and is no success", async () => {
     const empty = path("empty");
     mkdirSync(empty);
     const { status, stdout, stderr } = await poslab(["check", empty]);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: "0 passed, 0 failed\n" });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "0 passed, 0 failed\n" });
     expect(stderr).toMatch(/there is no \*\.safetensors in .*empty/);
+  });
+
+  test("a case without a name is called by its file, and what nothing reads is told when it fails", async () => {
+    const x = { data: new Float32Array([1, 2]), shape: [1, 1, 2] };
+    const write = (name: string, description: object, expected: number): void =>
+      writeFileSync(
+        path(name),
+        writeSafetensors(
+          [
+            ["input.x", x],
+            ["input.positions", { data: new BigInt64Array([0n]), shape: [1] }],
+            ["expected.x", { data: new Float32Array([expected, 2]), shape: [1, 1, 2] }],
+            ["y", x],
+          ],
+          { case: JSON.stringify({ op: "rotate", position: { type: "rope" }, ...description }) },
+        ),
+      );
+    write("unnamed.safetensors", {}, 1);
+    write("unread.safetensors", { causal: true }, 3);
+    write("no-op.safetensors", { op: undefined }, 1);
+    const paths = ["unnamed", "unread", "no-op"].map((name) => path(`${name}.safetensors`));
+    const { status, stdout } = await poslab(["check", ...paths]);
+    expect(status).toBe(2);
+    expect(stdout).toMatch(/^pass +.*unnamed\.safetensors/m);
+    expect(stdout).toMatch(/^fail +.*unread\.safetensors.*; not read: causal, y$/m);
+    expect(stdout).toMatch(/no-op\.safetensors .*it has no op; known are table, /);
   });
 
   test("--json prints one object a case and nothing else", async () => {

@@ -141,16 +141,24 @@ describe("wrong cases", () => {
 describe("what is no case", () => {
   const file = (metadata: Record<string, string>): Uint8Array =>
     writeSafetensors([["x", { data: new Float32Array(1), shape: [1] }]], metadata);
-  it.each([
+  it.each<[string, Uint8Array, string]>([
     ["bytes", new Uint8Array([1, 2, 3]), "safetensors"],
     ["weights", file({ format: "pt" }), "no text called case"],
     ["a text that is no JSON", file({ case: "{" }), "no JSON"],
     ["JSON that is no object", file({ case: "[1]" }), "no object"],
     ["an unknown operation", file({ case: '{"name":"n","op":"turn","position":{}}' }), 'the operation "turn"'],
+    ["no operation", file({ case: '{"position":{}}' }), "it has no op; known are table,"],
+    ...['"loose"', "3", '{"absolute":null}', '{"absolute":-1}', '{"abs":1}'].map(
+      (tolerance): [string, Uint8Array, string] => [
+        `the tolerance ${tolerance}`,
+        file({ case: `{"op":"rotate","position":{"type":"rope"},"tolerance":${tolerance}}` }),
+        "tolerance: ",
+      ],
+    ),
     [
       "a missing tensor",
       file({ case: '{"name":"n","op":"rotate","position":{"type":"rope"}}' }),
-      "nothing is expected",
+      "no tensor is called expected.NAME",
     ],
     [
       "a missing input",
