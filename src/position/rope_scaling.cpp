@@ -53,6 +53,7 @@ Status CheckRequired(const Description& description, Type type) {
 }
 
 // A field that the type does not read would change nothing, without a word: somebody who gives it means another type.
+// Not so the trained length: that is a fact about the model, which configs state beside any type.
 Status CheckUsed(const Description& description, Type type) {
   struct Use {
     const char* field;
@@ -66,9 +67,6 @@ Status CheckUsed(const Description& description, Type type) {
       {"scaling.factor",
        {Type::kLinear, Type::kNtk, Type::kDynamic, Type::kYarn, Type::kLongrope, Type::kLlama3, Type::kProportional},
        "left out or beside a ropeType that uses it (all but default)"},
-      {"scaling.originalMaxPositionEmbeddings",
-       {Type::kYarn, Type::kLongrope, Type::kLlama3},
-       "left out or beside a ropeType that uses it (yarn, longrope, llama3)"},
       {"scaling.attentionFactor",
        {Type::kYarn, Type::kLongrope},
        "left out or beside a ropeType that uses it (yarn, longrope)"},

@@ -46,7 +46,15 @@ describe("start parameters", () => {
       for (const { data, shape } of Object.values(tensors))
         expect(data.length).toBe(shape.reduce((product, extent) => product * extent, 1));
       const zeros = { data: new Float32Array(2 * 8 * 8), shape: [2, 8, 8] };
-      const call = { query: zeros, key: zeros, value: zeros, position: { ...position, ...tensors } as Position };
+      // Alone, attention takes the gates themselves, which a model makes with these tensors.
+      const gated = "gateWeight" in tensors;
+      const call = {
+        query: zeros,
+        key: zeros,
+        value: zeros,
+        position: (gated ? position : { ...position, ...tensors }) as Position,
+        ...(gated ? { gates: { data: new Float32Array(2 * 8), shape: [2, 8] } } : {}),
+      };
       if (!lab.info.schemes.find((scheme) => scheme.type === type)!.hooks.includes("embedding"))
         expect(lab.attention(call).output.shape, type).toEqual([2, 8, 8]);
     }

@@ -294,7 +294,7 @@ TEST_CASE("A field that the scaling does not use is refused by name") {
   CHECK(refused("linear", Boolean("scaling.truncate", false)) ==
         "position.scaling.truncate must be left out or beside a ropeType that uses it (yarn).");
   refused("default", Number("scaling.factor", 2));
-  refused("dynamic", Number("scaling.originalMaxPositionEmbeddings", 64));
+  refused("dynamic", Number("scaling.betaFast", 32));
   refused("llama3", Number("scaling.attentionFactor", 1));
   refused("longrope", Number("scaling.mscale", 1));
   refused("yarn", Numbers("scaling.shortFactor", {1}));

@@ -67,7 +67,7 @@ describe("rotations", () => {
 describe("scores", () => {
   it("are the bias itself where content plays no part", async () => {
     const subject = await subjectOf({ type: "alibi" });
-    expect(biasByDistance(subject, 3)[1]).toEqual([-0, -1, -2, -3].map((step) => step / 16));
+    expect(biasByDistance(subject, 3)[1]).toEqual([0, -1, -2, -3].map((step) => step / 16));
     const matrix = scoreMatrix(subject, 8);
     expect(matrix.fixed).toBe(true);
     expect(headOf(matrix, 0)[5 * 8 + 2]).toBe(-0.75);
