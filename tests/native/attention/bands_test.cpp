@@ -2,6 +2,7 @@
 // The band hook: relative vectors that meet queries, keys or weights, clipped or not, against the reference.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attention_support.h"

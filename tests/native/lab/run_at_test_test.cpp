@@ -2,6 +2,7 @@
 // The same weights under other conditions: past a learned table, other schemes and scalings, windows, shifts.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lab/run_support.h"

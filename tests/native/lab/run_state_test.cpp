@@ -2,6 +2,7 @@
 // Saving and resuming: the same bytes at the end wherever a run was interrupted; and states that are not states.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lab/run_support.h"

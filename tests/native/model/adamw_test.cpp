@@ -3,6 +3,7 @@
 #include "model/adamw.h"
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

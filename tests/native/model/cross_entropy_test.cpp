@@ -3,6 +3,7 @@
 #include "model/cross_entropy.h"
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

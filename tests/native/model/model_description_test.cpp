@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a model may be, what its parameters are called, and how they start.
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

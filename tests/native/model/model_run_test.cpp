@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Running a model: options at test time, scores, attention weights, edge sizes and refused inputs.
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

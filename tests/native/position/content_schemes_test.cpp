@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CoPE, the forgetting transformer, DAPE and PoPE in whole attention: forward against the reference in double, gradients
 // against finite differences, and what defines each.
+#include <algorithm>
 #include <cmath>
 
 #include "attention/attention_support.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // DeBERTa: rows by distance and bucket, and both bands with their gradients.
+#include <algorithm>
 #include <cmath>
 
 #include "attention/attention_support.h"

@@ -2,6 +2,7 @@
 // Looking at schemes: default positions, sizes beyond memory, and calls that a scheme has no answer for.
 #include "position/inspect.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/status_message.h"

@@ -2,6 +2,7 @@
 // Sinusoidal tables: fingerprints of the conventions, odd widths, far starts, and PE(p + k) = M_k PE(p).
 #include "position/sinusoidal.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "position/inspect.h"

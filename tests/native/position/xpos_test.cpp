@@ -2,6 +2,7 @@
 // xPos: the tile against its defining sum, far from any centre, and its gradients.
 #include "position/xpos.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
