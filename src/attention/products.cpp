@@ -107,13 +107,12 @@ void ScoreTile(const Tile& tile, Rows keys, const float* panel, int64_t dim, flo
 }
 
 void AddByLane(const Tile& tile, Rows keys, const float* weights, int64_t dim, float* out) {
-  if (tile.queries == 1 && (tile.whole || AllFinite(keys, tile.keys, dim)))
-    return AddOne(SeenByFirst(tile), keys, weights, dim, out);
+  if (!tile.whole && !AllFinite(keys, tile.keys, dim)) return AddSeenByLane(tile, keys, weights, dim, out);
+  if (tile.queries == 1) return AddOne(SeenByFirst(tile), keys, weights, dim, out);
   if (tile.whole) {
     MatMul({dim, tile.lanes, tile.keys, keys.data, 1, keys.stride, weights, kTile, out, kTile, true});
     return;
   }
-  if (!AllFinite(keys, tile.keys, dim)) return AddSeenByLane(tile, keys, weights, dim, out);
   for (int g = 0; g < tile.groups(); ++g) {
     const Range seen = tile.group[g];
     MatMul({dim, tile.GroupWidth(g), seen.end - seen.begin, keys.data + seen.begin * keys.stride, 1, keys.stride,
