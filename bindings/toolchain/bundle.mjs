@@ -2,9 +2,10 @@
 // Joins the modules of the package into one file an entry point and a few that several share: Node opens five files
 // instead of fifty, a third of the time to the first result. Declarations stay as TypeScript wrote them, a file a module.
 
-import { readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { readFileSync, renameSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
 import { buildRoot, packageFolder, projectRoot } from "./locations.mjs";
+import { filesBelow } from "./stamps.mjs";
 
 /** The modules that are opened by name: those of package.json, and one for npm run record. */
 function entryPoints({ exports, bin }) {
@@ -27,7 +28,6 @@ export async function bundlePackage() {
       id.startsWith("node:") ||
       libraries.some((library) => id === library || id.startsWith(`${library}/`)) ||
       /wasm\/poslab(?:-relaxed|-models)?\.js$/.test(id),
-    // Nothing looks for its neighbours by anything but import.meta.url, which must name the folder that it named before.
     resolve: { mainFields: ["module", "main"] },
   });
   const made = join(buildRoot, "bundle");
@@ -35,6 +35,7 @@ export async function bundlePackage() {
   await bundle.write({
     dir: made,
     format: "esm",
+    // Beside where the modules were: they find their neighbours by import.meta.url.
     entryFileNames: "[name].js",
     chunkFileNames: "js/shared-[name].js",
     minify: false,
@@ -42,10 +43,4 @@ export async function bundlePackage() {
   await bundle.close();
   for (const path of filesBelow(packageFolder)) if (path.endsWith(".js")) rmSync(path);
   for (const path of filesBelow(made)) renameSync(path, join(packageFolder, relative(made, path)));
-}
-
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? dirname(join(folder, entry.name)), entry.name));
 }

@@ -22,7 +22,8 @@ export function digestOfInputs(paths, further = "") {
   return hash.digest("hex");
 }
 
-function filesBelow(path) {
+/** The files in a folder and the folders in it, sorted; a file itself; nothing when there is none. */
+export function filesBelow(path) {
   if (!existsSync(path)) return [];
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path)
