@@ -4,7 +4,7 @@
 
 import { defaultDevice, init, jit, nn, numpy as np, type Array as JaxArray } from "@jax-js/jax";
 import type { Subject } from "../measure/timing.js";
-import { largestError, swapped, type AttentionProblem, type Peer, type PositionProblem } from "./peer.js";
+import { bucketOf, largestError, swapped, type AttentionProblem, type Peer, type PositionProblem } from "./peer.js";
 
 /** Angles are rounded to float32: at position 8191 that costs 7e-4. */
 const kTableTolerance = 2e-3;
@@ -114,10 +114,7 @@ function tableSubject({ length, dim, expected }: PositionProblem["table"]): Subj
 }
 
 function biasSubject({ heads, length, table, buckets, expected }: PositionProblem["bias"]): Subject {
-  const square = Int32Array.from(
-    { length: length * length },
-    (_, n) => buckets[(n % length) - Math.floor(n / length) + length - 1]!,
-  );
+  const square = Int32Array.from({ length: length * length }, (_, n) => bucketOf(n, { length, buckets }));
   return subjectOf(
     "take, transpose",
     "compiled beforehand; download of the matrix. The L x L buckets at hand",

@@ -6,6 +6,7 @@ import * as ort from "onnxruntime-web";
 import type { Subject } from "../measure/timing.js";
 import { writeModel, type Graph, type Node } from "./onnx-model.js";
 import {
+  bucketOf,
   additiveMask,
   largestError,
   swapped,
@@ -200,9 +201,7 @@ function tableSubject({ length, dim, expected }: PositionProblem["table"]): Prom
 }
 
 function biasSubject({ heads, length, table, buckets, expected }: PositionProblem["bias"]): Promise<Subject> {
-  const square = BigInt64Array.from({ length: length * length }, (_, n) =>
-    BigInt(buckets[(n % length) - Math.floor(n / length) + length - 1]!),
-  );
+  const square = BigInt64Array.from({ length: length * length }, (_, n) => BigInt(bucketOf(n, { length, buckets })));
   return subjectOf({
     label: "Gather, Transpose",
     contains: "run, copy of the matrix out; the L x L buckets at hand",

@@ -35,6 +35,11 @@ export interface PositionProblem {
   bias: { heads: number; length: number; table: Float32Array; buckets: Int32Array; expected: Float32Array };
 }
 
+/** The bucket of entry `n` of the matrix [length, length]: `buckets` runs by the distance of key and query. */
+export function bucketOf(n: number, { length, buckets }: Pick<PositionProblem["bias"], "length" | "buckets">): number {
+  return buckets[(n % length) - Math.floor(n / length) + length - 1]!;
+}
+
 export type PositionKernel = keyof PositionProblem;
 
 export interface Peer {

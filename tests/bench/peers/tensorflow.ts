@@ -6,6 +6,7 @@ import * as tf from "@tensorflow/tfjs-core";
 import { setThreadsCount, setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
 import type { Subject } from "../measure/timing.js";
 import {
+  bucketOf,
   additiveMask,
   largestError,
   transposed,
@@ -172,10 +173,7 @@ function tableSubject({ length, dim, expected }: PositionProblem["table"]): Subj
 }
 
 function biasSubject({ heads, length, table, buckets, expected }: PositionProblem["bias"]): Subject {
-  const square = Int32Array.from(
-    { length: length * length },
-    (_, n) => buckets[(n % length) - Math.floor(n / length) + length - 1]!,
-  );
+  const square = Int32Array.from({ length: length * length }, (_, n) => bucketOf(n, { length, buckets }));
   const numbers = tf.tensor(table, [table.length / heads, heads]);
   const indices = tf.tensor1d(square, "int32");
   return subjectOf(
