@@ -35,6 +35,8 @@ val SchemesList() {
     val item = val::object();
     item.set("type", std::string(entry.type));
     item.set("hooks", std::string(entry.hooks));
+    const Result<std::unique_ptr<Scheme>> made = entry.make({std::string(entry.type), {}});
+    item.set("gates", made.ok() && (*made)->gates());
     list.call<void>("push", item);
   }
   return list;

@@ -8,7 +8,7 @@ namespace poslab::border {
 
 using emscripten::val;
 
-val SchemesList();  // [{ type, hooks }]
+val SchemesList();  // [{ type, hooks, gates }]
 // The learnable tensors as training would start them: { tensors: [{ name, data, shape }] }.
 val StartParametersCall(const val& scheme, const val& dimensions, double seed);
 val TableCall(const val& scheme, double length, double dim, double start);

@@ -58,6 +58,7 @@ export interface CoreInput {
 export interface CoreSchemeInfo {
   type: string;
   /** names of hooks with a space between */ hooks: string;
+  gates: boolean;
 }
 /** What surrounds a scheme; 0 is "not known here". */
 export interface CoreSizes {

@@ -65,7 +65,10 @@ export class PosLab {
     this.#core = core;
     const schemes = core
       .schemes()
-      .map(({ type, hooks }): SchemeInfo => ({ type, hooks: hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"] }));
+      .map((scheme): SchemeInfo => ({
+        ...scheme,
+        hooks: scheme.hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"],
+      }));
     this.info = Object.freeze({ version: core.version(), variant, schemes });
   }
 

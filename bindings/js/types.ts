@@ -287,6 +287,7 @@ export interface Frequencies {
 export interface SchemeInfo {
   type: string;
   hooks: ("embedding" | "rotation" | "score" | "value")[];
+  /** whether attention needs `gates` with it */ gates: boolean;
 }
 export interface Info {
   version: string;

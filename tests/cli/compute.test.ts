@@ -308,6 +308,8 @@ describe("schemes", () => {
       hooks: string[];
       source: string;
     }[];
-    expect(json.map(({ type, hooks }) => ({ type, hooks }))).toEqual(lab.info.schemes);
+    expect(json.map(({ type, hooks }) => ({ type, hooks }))).toEqual(
+      lab.info.schemes.map(({ type, hooks }) => ({ type, hooks })),
+    );
   });
 });
