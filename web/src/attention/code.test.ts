@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 it("the copied code prints the numbers of the page, for every kind of scheme", async () => {
   const lab = await loadPosLab();
   const symbols = [..."abcabd"];
-  for (const type of ["rope", "t5", "transformer-xl", "sinusoidal", "kerple"]) {
+  for (const { type } of lab.info.schemes) {
     const panel = new Panel(lab, new RandomSource(lab, symbols, 2, 2), { type } as Encoding, {
       causal: true,
       window: 4,

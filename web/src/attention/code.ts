@@ -12,7 +12,7 @@ export interface CodeOptions {
 }
 
 export function callCode({ comment, call, head, keyNames }: CodeOptions): string {
-  const { query, key, position, mask, queryPositions, keyPositions } = call;
+  const { query, key, position, gates, mask, queryPositions, keyPositions } = call;
   const keys = (key as Tensor).shape[1]!;
   const first = Number((keyPositions as ArrayLike<number>)[0] ?? 0);
   const fields = Object.entries(position ?? { type: "none" }).map(([name, value]) => `${name}: ${literal(value)}`);
@@ -27,7 +27,7 @@ const { weights, scores } = lab.attention({
   query,
   key,
   value: key, // only the weights are looked at
-  position: { ${fields.join(", ")} },
+  position: { ${fields.join(", ")} },${gates ? `\n  gates: ${literal(gates)},` : ""}
   mask: ${JSON.stringify(mask ?? {})},
   queryPositions: ${JSON.stringify(queryPositions)},
   keyPositions: Array.from({ length: ${keys} }, (_, j) => ${first} + j),

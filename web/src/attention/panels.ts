@@ -103,7 +103,7 @@ export class Panel {
     if (this.source.heads * this.length ** 2 <= kKept) this.#atStart.set(first, weights);
   }
 
-  #call({ query, key, position }: PanelInputs, offset: number, first: number, rows: number): AttentionOptions {
+  #call({ query, key, position, gates }: PanelInputs, offset: number, first: number, rows: number): AttentionOptions {
     const { causal, window } = this.sight;
     const keys = causal ? first + rows : this.length;
     const seen = rowsOf(key, 0, keys);
@@ -112,6 +112,7 @@ export class Panel {
       key: seen,
       value: seen, // of any values: only the weights are looked at
       position,
+      ...(gates ? { gates: firstOf(gates, keys) } : {}),
       mask: { causal, ...(causal && window !== null ? { window } : {}) },
       queryPositions: Array.from({ length: rows }, (_, index) => offset + first + index),
       keyPositions: Array.from({ length: keys }, (_, index) => offset + index),
@@ -136,6 +137,11 @@ function rowsOf({ data, shape }: Tensor, first: number, count: number): Tensor {
     part.set(data.subarray(from, from + count * width), head * count * width);
   }
   return { data: part, shape: [heads, count, width] };
+}
+
+/** [heads, count] of [heads, length]. */
+function firstOf({ data, shape: [heads = 0, length = 0] }: Tensor, count: number): Tensor {
+  return { data: rowsOf({ data, shape: [heads, length, 1] }, 0, count).data, shape: [heads, count] };
 }
 
 /** Values that a colour scale is made from, at most, and the share of them that may lie outside at either end. */

@@ -2,6 +2,7 @@
 // Schemes as the attention call takes them: without their label, with the values of what they learn.
 
 import { readSafetensors, type Encoding, type PosLab, type Position, type Tensor } from "../engine/poslab.js";
+import { gateReaderNames, logGates } from "../schemes/gates.js";
 
 /** By the name that the scheme object has for them: "table", "keys", "projection". */
 export type SchemeTensors = Record<string, Tensor>;
@@ -12,7 +13,16 @@ export function embeds(lab: PosLab, type: string): boolean {
 }
 
 export function schemeOf({ label: _, ...scheme }: Encoding, tensors: SchemeTensors): Position {
-  return { ...scheme, ...tensors } as Position;
+  const taken = Object.entries(tensors).filter(([name]) => !(gateReaderNames as readonly string[]).includes(name));
+  return { ...scheme, ...Object.fromEntries(taken) } as Position;
+}
+
+/** Gates of tokens whose rows [length, dim] attention gets; nothing for a scheme without gates. */
+export function gatesOf(tensors: SchemeTensors, rows: Float32Array): { gates?: Tensor } {
+  const { gateWeight, gateBias } = tensors;
+  if (!gateWeight || !gateBias) return {};
+  const dim = gateWeight.shape[1]!;
+  return { gates: logGates({ gateWeight, gateBias }, rows, rows.length / dim, (_, token) => token * dim) };
 }
 
 /** What a model's scheme has learned, for one layer: shared tensors and the layer's own. */

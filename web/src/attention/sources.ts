@@ -3,13 +3,15 @@
 // and one place of the text on the position axis, what `lab.attention` needs; embeddings are already in query and key.
 
 import { completeExperiment, type Encoding, type PosLab, type Position, type Tensor } from "../engine/poslab.js";
-import { RandomVectors, kHeadDim } from "./draws.js";
-import { embeds, positionTensors, schemeOf, type SchemeTensors } from "./scheme-values.js";
+import { withTables } from "../schemes/zero-tables.js";
+import { RandomVectors, kHeadDim, normals } from "./draws.js";
+import { embeds, gatesOf, positionTensors, schemeOf, type SchemeTensors } from "./scheme-values.js";
 
 export interface PanelInputs {
   /** [heads, length, headDim] */ query: Tensor;
   /** [keyValueHeads, length, headDim] */ key: Tensor;
   /** with the values of what it learns; "none" for embeddings */ position: Position;
+  /** [heads, length], for a scheme that takes them */ gates?: Tensor;
 }
 
 export interface VectorSource {
@@ -54,8 +56,9 @@ export class RandomSource implements VectorSource {
   }
 
   inputs(encoding: Encoding, offset: number): PanelInputs {
-    const position = schemeOf(encoding, this.#tensorsOf(encoding));
-    if (!embeds(this.lab, encoding.type)) return { ...this.#plain, position };
+    const tensors = this.#tensorsOf(encoding);
+    const position = schemeOf(encoding, tensors);
+    if (!embeds(this.lab, encoding.type)) return { ...this.#plain, position, ...gatesOf(tensors, this.#content) };
     const length = this.symbols.length;
     if (encoding.type === "learned" && offset + length > kDrawnRows) throw new Refusal("past-table", kDrawnRows);
     const { data } = this.lab.table(position, { length, dim: this.#vectors.dim, start: offset });
@@ -75,9 +78,12 @@ export class RandomSource implements VectorSource {
   }
 }
 
+/** Layers of small networks, and what reads gates: larger ones would drown everything else. */
+const kAsStarted = /^(weight|bias)\d+$|^gate/;
+
 /**
  * The tensors that a scheme learns, as the core starts them, but large enough to be seen: what starts as small random
- * numbers is scaled to entries of about 1, a matrix of vectors to the size that keeps theirs. Constants stay.
+ * numbers is scaled to entries of about 1, a matrix of vectors to the size that keeps theirs. Constants and layers stay.
  */
 export function drawnTensors(lab: PosLab, encoding: Encoding, heads: number, seed: number): SchemeTensors {
   const dim = heads * kHeadDim;
@@ -92,8 +98,9 @@ export function drawnTensors(lab: PosLab, encoding: Encoding, heads: number, see
   });
   const run = lab.createRun(experiment, 0, seed);
   try {
-    const tensors = positionTensors(run.weights(), 0);
-    for (const { data, shape } of Object.values(tensors)) {
+    const tensors = withTables(positionTensors(run.weights(), 0), normals(seed, "table"));
+    for (const [name, { data, shape }] of Object.entries(tensors)) {
+      if (kAsStarted.test(name)) continue;
       const rms = Math.sqrt(data.reduce((sum, entry) => sum + entry * entry, 0) / data.length);
       if (rms === 0 || data.every((entry) => entry === data[0])) continue;
       const wanted = shape[0] === dim && shape[1] === dim ? 1 / Math.sqrt(dim) : 1;

@@ -90,7 +90,8 @@ export const english = {
   problems: {
     pastTable: (rows: string) => `The learned table ends after ${rows} rows: there is no vector for these positions.`,
     noTensors: "This encoding learns something, and no model of this race has learned it.",
-    noGates: "This encoding takes a forget gate from every token, and this page has none to give it.",
+    noGates:
+      "This encoding takes a forget gate from every token; of a trained model this page reads queries and keys alone.",
     otherModel: "Its vectors belong to its own model and cannot be added to the tokens of another.",
     notInRace: "No model of this race was trained with this encoding.",
     refused: (message: string) => `The core refuses this: ${message}`,

@@ -176,7 +176,7 @@ export const english = {
       scores: "The scores of 2 heads, 8 wide, for a query at position 5 and keys at 0 to 5.",
     },
     printRamp:
-      "Vectors and learned tensors are the ramp ((7 n) mod 13 − 6) / 8. All three programs print these numbers.",
+      "Vectors, gates and learned tensors are the ramp ((7 n) mod 13 − 6) / 8, moved by 1 where a sign is needed. The programs below print these numbers.",
     copy: (name: string) => `Copy ${name}`,
     copied: "Copied",
     sources: "Sources",
@@ -198,6 +198,21 @@ export const english = {
     kerple:
       "Like ALiBi with trained coefficients, and a logarithm or a power instead of a straight line: each head finds how fast the past should fade.",
     xpos: "RoPE with a decay: pairs that turn fast also fade fast with distance, so that far keys are judged by the slow pairs alone.",
+    fire: "The distance is first made a share of the way back to the start of the text, so that it is always between 0 and 1; a small trained network turns the share into a number a [[head|head]]. Past L there are longer ways back, but no share that was never seen.",
+    sandwich:
+      "Take the sinusoidal rows of query and key, multiply them with each other and leave the content out: what remains falls with the distance, in ripples. It is added to the [[score|score]], weaker from head to head, and nothing is learned.",
+    tisa: "Each [[head|head]] learns a few bell curves over the signed distance, how high, how wide and where; their sum is added to the [[score|score]]. Far from every bell nothing is added, so that far distances are all alike.",
+    "relative-scalar":
+      "The plainest relative scheme: one trained number for each distance and [[head|head]], looked up and added to the [[score|score]]. Distances further than the largest share its number.",
+    "dynamic-bias":
+      "Instead of a table of numbers a small trained network says what to add for each distance. It has an answer for any distance; whether it is a good one past the [[trained|trained length]] nobody has taught it.",
+    cope: "Distance is counted in what matters instead of in tokens: a gate between 0 and 1, made from [[query|query]] and [[key|key]], says how much each token counts. Between two whole counts their vectors are mixed. So “three sentences ago” can be a position. Training starts from a table of zeros; here its rows are drawn at random, or there would be nothing to see.",
+    forgetting:
+      "Every token brings a gate between 0 and 1, read off its content; a [[key|key]] loses [[score|score]] for each gate that lies between it and the query. If all gates are alike this is ALiBi; a gate near 0 closes off everything before it.",
+    deberta:
+      "Content and position stay apart and meet twice: the [[query|query]] looks for a distance, and the [[key|key]] says from which distance it wants to be seen. Both kinds of vectors come from one trained table of distances.",
+    dape: "A bias of the distance, here KERPLE's, is only the start: a small network that sees the [[score|scores]] and biases of all [[head|heads]] at this place adds a correction. So the same distance can weigh differently, as the content asks.",
+    pope: "In RoPE the content of a pair shifts the angle at which it stands. Here every number first becomes a length, which cannot be negative, and the position alone gives the angle: what and where can be matched apart.",
   },
 };
 export type EncodingsWords = typeof english;

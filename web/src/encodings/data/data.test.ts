@@ -4,10 +4,12 @@ import { curveBeyond, factsBeyond } from "./beyond.js";
 import { biasByDistance, headOf, scoreMatrix, scoresByDistance } from "./distance.js";
 import { rowsOf, similarity, wavesShown } from "./embedding.js";
 import { handsAt, lanesOf, pairsOf, unfinished } from "./rotation.js";
-import { rowsAt } from "./scores.js";
+import { gatesOf } from "./gates.js";
+import { attend, rowsAt } from "./scores.js";
 import { acts, attempt, counting } from "./subject.js";
 import { lab, schemeTypes, subjectOf } from "./testing.js";
 import { addedToOutput } from "./value.js";
+import { normalVectors, randomSource } from "./vectors.js";
 
 // Thousands of calls: quick on a free machine, slow on a shared one.
 vi.setConfig({ testTimeout: 60_000 });
@@ -71,6 +73,18 @@ describe("scores", () => {
     const matrix = scoreMatrix(subject, 8);
     expect(matrix.fixed).toBe(true);
     expect(headOf(matrix, 0)[5 * 8 + 2]).toBe(-0.75);
+  });
+
+  it("of a scheme with gates fall by the gates between, which are read off the tokens", async () => {
+    const subject = await subjectOf({ type: "forgetting" });
+    const tokens = { heads: 4, dim: 32, data: normalVectors(randomSource(7), 4 * 5 * 32), positions: counting(5) };
+    const gates = gatesOf(subject, tokens)!;
+    expect(gates.shape).toEqual([4, 5]);
+    expect(gates.data.every((gate) => gate < 0 && gate > -3)).toBe(true);
+    const encoded = attend(subject, tokens, tokens, { causal: true }).scores;
+    const bare = attend(subject, tokens, tokens, { causal: true, encoded: false }).scores;
+    const at = (scores: Float32Array) => scores[2 * 25 + 4 * 5 + 1]!;
+    expect(at(encoded) - at(bare)).toBeCloseTo(gates.data[12]! + gates.data[13]! + gates.data[14]!, 5);
   });
 
   it("fall with distance for equal tokens under RoPE, and have a band", async () => {

@@ -4,7 +4,7 @@
 
 import type { Position, PosLab } from "../../engine/poslab.js";
 import type { SchemeObject } from "../../state/page-link.js";
-import type { HookName } from "./subject.js";
+import { counting, type HookName } from "./subject.js";
 
 export type FingerprintKind = "table" | "rotate" | "bias" | "scores";
 
@@ -22,25 +22,36 @@ export interface Fingerprint {
     string,
     { shape: number[]; offset: number }
   >;
+  /** gates of tokens [kHeads, kKeys], a ramp plus kGateOffset, for a scheme that needs them */ gates: boolean;
   numbers: Float32Array;
 }
 
+/** Starts that are looked at: two random numbers are above zero together once in four times. */
+const kSeeds = 8;
+/** Logarithms of gates are below zero. */
+export const kGateOffset = -1;
+
 /** @throws PosLabError when the scheme's fields cannot go with the fingerprint's small sizes */
-export function fingerprint(lab: PosLab, scheme: SchemeObject, hooks: readonly HookName[]): Fingerprint {
+export function fingerprint(lab: PosLab, scheme: SchemeObject): Fingerprint {
   const plain = scheme as unknown as Position;
-  const start = lab.startParameters(plain, { heads: kHeads, headDim: kWidth, dim: kWidth, length: kKeys });
+  const { hooks, gates } = lab.info.schemes.find(({ type }) => type === scheme.type)!;
+  // Gates are given: nothing has to be learned for them, and no width known of the rows that they are read off.
+  const width = gates ? {} : { dim: kWidth };
+  const starts = counting(kSeeds).map((seed) =>
+    lab.startParameters(plain, { heads: kHeads, headDim: kWidth, length: kKeys, ...width, seed }),
+  );
   const tensors: Fingerprint["tensors"] = {};
   const position: Record<string, unknown> = { ...plain };
-  for (const [name, { data, shape }] of Object.entries(start)) {
-    // What starts positive may have to stay so (KERPLE's coefficients): such tensors are a ramp above zero.
-    const offset = data.every((value) => value > 0) ? 1 : 0;
+  for (const [name, { data, shape }] of Object.entries(starts[0]!)) {
+    // What always starts positive may have to stay so (KERPLE's coefficients): such tensors are a ramp above zero.
+    const offset = starts.every((start) => start[name]!.data.every((value) => value > 0)) ? 1 : 0;
     tensors[name] = { shape, offset };
     position[name] = { data: ramp(data.length).map((value) => value + offset), shape };
   }
   const complete = position as unknown as Position;
   for (const kind of kindsOf(hooks)) {
     try {
-      return { kind, tensors, numbers: compute(lab, complete, kind) };
+      return { kind, tensors, gates, numbers: compute(lab, complete, kind, gates) };
     } catch (error) {
       if (kind === "scores") throw error;
     }
@@ -56,7 +67,7 @@ const kindsOf = (hooks: readonly HookName[]): FingerprintKind[] => [
   "scores",
 ];
 
-function compute(lab: PosLab, position: Position, kind: FingerprintKind): Float32Array {
+function compute(lab: PosLab, position: Position, kind: FingerprintKind, gated: boolean): Float32Array {
   switch (kind) {
     case "table":
       return lab.table(position, { length: 1, dim: kWidth, start: kPosition }).data;
@@ -67,7 +78,9 @@ function compute(lab: PosLab, position: Position, kind: FingerprintKind): Float3
     case "scores": {
       const query = { data: ramp(kHeads * kWidth), shape: [kHeads, 1, kWidth] };
       const key = { data: ramp(kHeads * kKeys * kWidth), shape: [kHeads, kKeys, kWidth] };
-      return lab.attention({ query, key, value: key, position, scores: true }).scores!.data;
+      const gates = { data: ramp(kHeads * kKeys).map((value) => value + kGateOffset), shape: [kHeads, kKeys] };
+      const given = { query, key, value: key, position, scores: true, ...(gated ? { gates } : {}) };
+      return lab.attention(given).scores!.data;
     }
   }
 }

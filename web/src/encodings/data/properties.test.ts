@@ -34,6 +34,16 @@ const expected: Record<string, Partial<Record<PropertyName, boolean>>> = {
   alibi: { order: true, shift: true, monotone: true },
   kerple: { order: true, shift: true, monotone: true },
   xpos: { order: true, shift: true },
+  fire: { order: true, shift: false },
+  sandwich: { order: true, shift: true, monotone: false },
+  tisa: { order: true, shift: true },
+  "relative-scalar": { order: true, shift: true },
+  "dynamic-bias": { order: true, shift: true },
+  cope: { order: true, shift: true },
+  forgetting: { order: true, shift: true, monotone: true },
+  deberta: { order: true, shift: true },
+  dape: { order: true, shift: true },
+  pope: { order: true, shift: true, monotone: false },
 };
 
 describe("properties", () => {

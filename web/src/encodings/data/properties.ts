@@ -28,9 +28,9 @@ const kTokens = 6;
 export function propertiesOf(subject: Subject): PropertyName[] {
   const [embeds, turns] = [acts(subject, "embedding"), acts(subject, "rotation")];
   const scores = turns || acts(subject, "score");
-  return propertyNames.filter(
-    (name) => ({ order: true, shift: true, norm: embeds || turns, map: embeds, monotone: scores })[name],
-  );
+  // What also changes scores by distance has no turned vector to measure.
+  const norm = embeds || (turns && !acts(subject, "score"));
+  return propertyNames.filter((name) => ({ order: true, shift: true, norm, map: embeds, monotone: scores })[name]);
 }
 
 const checks: Record<PropertyName, (subject: Subject, draws: number) => Generator<number, Finding>> = {

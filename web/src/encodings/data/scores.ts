@@ -2,6 +2,7 @@
 // Scores before the softmax, through the package's attention: the probe that works for every scheme, whatever its hook. For
 // a scheme that adds to embeddings, its rows are added to the vectors first; the rest is attention's own doing.
 
+import { gatesOf } from "./gates.js";
 import type { Subject } from "./subject.js";
 import { acts } from "./subject.js";
 
@@ -50,6 +51,7 @@ export function attend(
   const { causal = false, scale, values, encoded = true } = options;
   const [query, key] = encoded ? [embedded(subject, queries), embedded(subject, keys)] : [queries, keys];
   const shape = (tokens: Tokens) => [tokens.heads, tokens.positions.length, tokens.dim];
+  const gates = encoded ? gatesOf(subject, keys) : undefined;
   const { scores, output } = subject.lab.attention({
     query: { data: query.data, shape: shape(query) },
     key: { data: key.data, shape: shape(key) },
@@ -60,6 +62,7 @@ export function attend(
     keyPositions: keys.positions,
     scores: true,
     ...(scale === undefined ? {} : { scale }),
+    ...(gates ? { gates } : {}),
   });
   return { scores: scores!.data, output: output.data };
 }

@@ -4,7 +4,10 @@
 
 import type { Position, PosLab } from "../../engine/poslab.js";
 import type { SchemeObject } from "../../state/page-link.js";
+import type { GateReaders } from "../../schemes/gates.js";
+import { withTables } from "../../schemes/zero-tables.js";
 import type { Sizes } from "../settings.js";
+import { normalSource, randomSource } from "./vectors.js";
 
 export type HookName = "embedding" | "rotation" | "score" | "value";
 
@@ -13,6 +16,7 @@ export interface Subject {
   /** as the visitor set it, without tensors */ scheme: SchemeObject;
   /** with its tensors: what calls take */ position: Position;
   hooks: readonly HookName[];
+  /** for a scheme that takes gates beside vectors */ gateReaders: GateReaders | null;
   /** names and shapes of the tensors that it learns */ learned: readonly { name: string; shape: readonly number[] }[];
   sizes: Sizes;
 }
@@ -20,11 +24,16 @@ export interface Subject {
 /** @throws PosLabError when the scheme cannot be had with these fields and sizes */
 export function openSubject(lab: PosLab, scheme: SchemeObject, sizes: Sizes): Subject {
   const plain = scheme as unknown as Position;
-  const { length, dim, heads, headDim, seed } = sizes;
-  const tensors = lab.startParameters(plain, { length, dim, heads, headDim, seed });
-  const learned = Object.entries(tensors).map(([name, { shape }]) => ({ name, shape }));
-  const hooks = lab.info.schemes.find(({ type }) => type === scheme.type)?.hooks ?? [];
-  return { lab, scheme, position: { ...plain, ...tensors } as Position, hooks, learned, sizes };
+  const { hooks = [], gates = false } = lab.info.schemes.find(({ type }) => type === scheme.type) ?? {};
+  const { length, heads, headDim, seed } = sizes;
+  const others = { length, heads, headDim, seed };
+  // A call is given gates and takes the tensors that are left without a model around it; gates are read off keys.
+  const start = lab.startParameters(plain, gates ? others : { ...others, dim: sizes.dim });
+  const tensors = withTables(start, normalSource(randomSource(seed)));
+  const readers = gates ? lab.startParameters(plain, { ...others, dim: headDim }) : {};
+  const learned = Object.entries({ ...readers, ...tensors }).map(([name, { shape }]) => ({ name, shape }));
+  const gateReaders = gates ? (readers as unknown as GateReaders) : null;
+  return { lab, scheme, position: { ...plain, ...tensors } as Position, hooks, gateReaders, learned, sizes };
 }
 
 export const acts = (subject: Subject, hook: HookName): boolean => subject.hooks.includes(hook);

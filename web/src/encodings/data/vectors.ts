@@ -10,9 +10,10 @@ export function randomSource(seed: number): () => number {
   return source;
 }
 
+export const normalSource = (random: () => number): (() => number) => randomNormal.source(random)(0, 1);
+
 export function normalVectors(random: () => number, count: number): Float32Array {
-  const draw = randomNormal.source(random)(0, 1);
-  return Float32Array.from({ length: count }, draw);
+  return Float32Array.from({ length: count }, normalSource(random));
 }
 
 export const wholeBelow = (random: () => number, bound: number): number => Math.floor(random() * bound);

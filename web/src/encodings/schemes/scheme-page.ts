@@ -2,6 +2,7 @@
 // What the page knows of a scheme beyond what can be computed: one file a scheme beside this one, found by its name. A
 // scheme without a file has all that its hooks show, and says no more than that.
 
+import type { Tensor } from "../../engine/poslab.js";
 import type { Subject } from "../data/subject.js";
 import type { SchemeObject } from "../../state/page-link.js";
 
@@ -43,6 +44,10 @@ export function schemePage(type: string): SchemePage | null {
 /** A field's number, or what stands for it when it is not set. */
 export const numberOf = (scheme: SchemeObject, field: string, fallback: number): number =>
   typeof scheme[field] === "number" ? scheme[field] : fallback;
+
+/** The values of a tensor that the scheme learns. */
+export const tensorOf = (subject: Subject, name: string): ArrayLike<number> =>
+  (subject.position as unknown as Record<string, Tensor>)[name]!.data;
 
 /** A number in TeX: at most six significant digits. */
 export function texNumber(value: number, digits = 6): string {

@@ -2,7 +2,7 @@
 // Code that prints a scheme's fingerprint: in JavaScript and C++ written from the scheme object, whatever the scheme; in
 // PyTorch from a file a scheme (../pytorch), with the fields set as on the page.
 
-import { kHeads, kKeys, kPosition, kWidth, type Fingerprint } from "../data/fingerprint.js";
+import { kGateOffset, kHeads, kKeys, kPosition, kWidth, type Fingerprint } from "../data/fingerprint.js";
 import type { SchemeObject } from "../../state/page-link.js";
 
 /** A scheme object as JavaScript, its tensors as ramps. */
@@ -16,12 +16,13 @@ export function schemeText(scheme: SchemeObject, print?: Fingerprint): string {
   return `{ ${[`type: ${JSON.stringify(type)}`, ...fields, ...tensors].join(", ")} }`;
 }
 
-const javascriptCalls: Record<Fingerprint["kind"], string> = {
-  table: `lab.table(position, { length: 1, dim: ${kWidth}, start: ${kPosition} })`,
-  rotate: `lab.rotate({ data: ramp(${kWidth}), shape: [1, 1, ${kWidth}] }, position, { positions: [${kPosition}] })`,
-  bias: `lab.bias(position, { heads: ${kHeads}, queryLength: 1, keyLength: ${kKeys} })`,
-  scores: "lab.attention({ query, key, value: key, position, scores: true }).scores",
-};
+const javascriptCall = ({ kind, gates }: Fingerprint): string =>
+  ({
+    table: `lab.table(position, { length: 1, dim: ${kWidth}, start: ${kPosition} })`,
+    rotate: `lab.rotate({ data: ramp(${kWidth}), shape: [1, 1, ${kWidth}] }, position, { positions: [${kPosition}] })`,
+    bias: `lab.bias(position, { heads: ${kHeads}, queryLength: 1, keyLength: ${kKeys} })`,
+    scores: `lab.attention({ query, key, value: key, position, ${gates ? "gates, " : ""}scores: true }).scores`,
+  })[kind];
 
 export function javascriptSnippet(scheme: SchemeObject, print: Fingerprint): string {
   const ramps = print.kind === "rotate" || print.kind === "scores" || Object.keys(print.tensors).length > 0;
@@ -42,7 +43,10 @@ export function javascriptSnippet(scheme: SchemeObject, print: Fingerprint): str
           `const key = { data: ramp(${kHeads * kKeys * kWidth}), shape: [${kHeads}, ${kKeys}, ${kWidth}] };`,
         ]
       : []),
-    `const { data } = ${javascriptCalls[print.kind]};`,
+    ...(print.gates
+      ? [`const gates = { data: ramp(${kHeads * kKeys}, ${kGateOffset}), shape: [${kHeads}, ${kKeys}] };`]
+      : []),
+    `const { data } = ${javascriptCall(print)};`,
     'console.log(Array.from(data, (value) => value.toFixed(6)).join(" "));',
     "",
   ].join("\n");
@@ -50,14 +54,14 @@ export function javascriptSnippet(scheme: SchemeObject, print: Fingerprint): str
 
 const scripts = import.meta.glob<string>("../pytorch/*.py", { eager: true, query: "?raw", import: "default" });
 
-/** Null for a scheme without a script. */
-export function pytorchSnippet(scheme: SchemeObject): string | null {
-  const script = scripts[`../pytorch/${scheme.type}.py`];
-  if (script === undefined) return null;
-  return Object.entries(scheme).reduce((text, [name, value]) => {
-    if (!/^\w+$/.test(name)) return text;
-    return text.replace(new RegExp(`^${name} = .*$`, "m"), () => `${name} = ${python(value)}`);
-  }, script);
+/** Null for a scheme without a script, and for fields that its script knows nothing of. */
+export function pytorchSnippet({ type, ...fields }: SchemeObject): string | null {
+  let script = scripts[`../pytorch/${type}.py`] ?? null;
+  for (const [name, value] of Object.entries(fields)) {
+    const line = script?.split("\n").find((own) => own.startsWith(`${name} = `));
+    script = line === undefined ? null : script!.replace(line, () => `${name} = ${python(value)}`);
+  }
+  return script;
 }
 
 const python = (value: unknown): string =>
@@ -83,7 +87,7 @@ export function cppSnippet(scheme: SchemeObject, print: Fingerprint): string {
     "int main() {",
     `  const auto scheme = poslab::MakeScheme(${cppDescription(scheme)});`,
     ...cppParameters(print),
-    ...cppCalls(print.kind, parameters ? "parameters" : "{}"),
+    ...cppCalls(print, parameters ? "parameters" : "{}"),
     "  return 0;",
     "}",
     "",
@@ -122,7 +126,7 @@ function cppParameters({ tensors }: Fingerprint): string[] {
   ];
 }
 
-function cppCalls(kind: Fingerprint["kind"], parameters: string): string[] {
+function cppCalls({ kind, gates }: Fingerprint, parameters: string): string[] {
   const print = '  for (float value : out) std::printf("%.6f ", value);';
   switch (kind) {
     case "table":
@@ -160,6 +164,9 @@ function cppCalls(kind: Fingerprint["kind"], parameters: string): string[] {
         `  arguments.query = View::Packed(query.data(), ${kHeads}, 1, ${kWidth});`,
         `  arguments.key = arguments.value = View::Packed(key.data(), ${kHeads}, ${kKeys}, ${kWidth});`,
         "  arguments.hooks = &hooks;",
+        ...(gates
+          ? [`  const auto gates = Ramp(${kHeads * kKeys}, ${kGateOffset});`, "  arguments.gates = gates.data();"]
+          : []),
         "  arguments.query_positions = bind.query_positions;",
         "  arguments.key_positions = bind.key_positions;",
         `  std::vector<float> output(${kHeads * kWidth}), scores(${kHeads * kKeys});`,
