@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Three kinds of tests run by Vitest: the package and the command (tests/js), the page's own functions (beside them in
-// web/src), and the built site in Chromium (tests/browser, driven through playwright-core from Node).
+// Four kinds of tests run by Vitest: the package and the command (tests/js), the page's own functions (beside them in
+// web/src), the page's C++ programs (tests/consumer), and the built site in Chromium (tests/browser, driven through
+// playwright-core from Node).
 
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
@@ -20,6 +21,11 @@ export default defineConfig({
         define,
         plugins: [svelte({ configFile: false })],
         test: { name: "page", include: ["web/src/**/*.test.ts"] },
+      },
+      {
+        resolve,
+        define,
+        test: { name: "consumer", include: ["tests/consumer/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 600_000 },
       },
       {
         resolve,

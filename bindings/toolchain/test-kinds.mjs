@@ -129,10 +129,14 @@ async function consumer() {
     await run("cmake", ["--build", build], { quiet: true });
     await run(join(build, "consumer"), []);
   };
-  return countEach([
+  const projects = await countEach([
     tryOut("find-package", `-DCMAKE_PREFIX_PATH=${install}`),
     tryOut("fetch-content", `-DFETCHCONTENT_SOURCE_DIR_POSLAB=${projectRoot}`),
   ]);
+  // The programs that the page offers, compiled against the installed library.
+  const programs = await vitest("consumer");
+  const sum = (name) => projects[name] + programs[name];
+  return { ...programs, passed: sum("passed"), failed: sum("failed"), skipped: sum("skipped") };
 }
 
 async function publishable() {
@@ -186,8 +190,8 @@ export const kinds = [
   },
   {
     name: "consumer",
-    what: "a C++ project that finds the installed library, and one that fetches it",
-    setUp: ["native"],
+    what: "a C++ project that finds the installed library, one that fetches it, and the page's C++ programs",
+    build: ["wasm"],
     run: consumer,
   },
   {
