@@ -7,9 +7,10 @@ import { exitStatus, fileProblem, isPosLabError, oneLine, Refusal } from "./fail
 import { buildProgram } from "./program.js";
 
 // `poslab ... | head` closes the pipe early: that is the reader's choice and no fault of ours. A full disk is a failure.
-process.stderr.on("error", (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === "EPIPE" ? exitStatus.done : exitStatus.refused),
-);
+// Where only the progress has lost its reader, the work goes on: its files and its result may still be waited for.
+process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") process.exit(exitStatus.refused);
+});
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(exitStatus.done);
   process.stderr.write(`poslab: standard output cannot be written: ${fileProblem(error)}\n`);

@@ -114,7 +114,7 @@ val FailureValue(const Status& status) {
   failure.set("argument", status.argument);
   failure.set("given", status.given);
   failure.set("givenNumber", status.given_number ? val(*status.given_number) : val::null());
-  failure.set("allowed", std::string(status.allowed));
+  failure.set("allowed", status.allowed);
   failure.set("limits", val::array(status.limits, status.limits + 3));
   failure.set("suggestion", status.suggestion);
   return failure;

@@ -11,7 +11,7 @@ Status::Status(Status&& other) noexcept = default;
 Status& Status::operator=(const Status& other) = default;
 Status& Status::operator=(Status&& other) noexcept = default;
 
-Status Status::Number(Code code, std::string_view argument, double given, const char* allowed, double limit0,
+Status Status::Number(Code code, std::string_view argument, double given, std::string_view allowed, double limit0,
                       double limit1, double limit2) {
   Status status;
   status.code = code;
@@ -24,7 +24,7 @@ Status Status::Number(Code code, std::string_view argument, double given, const 
   return status;
 }
 
-Status Status::Text(Code code, std::string_view argument, std::string_view given, const char* allowed,
+Status Status::Text(Code code, std::string_view argument, std::string_view given, std::string_view allowed,
                     std::string_view suggestion) {
   Status status;
   status.code = code;

@@ -28,13 +28,13 @@ enum class Code : uint8_t {
   kState,          // called at a time when it cannot work
 };
 
-// `allowed` is a static sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2 to {0}".
+// `allowed` is a sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2 to {0}".
 struct Status {
   Code code = Code::kOk;
   std::string argument;                // the public name: "position.rotaryDim", "query", "training.steps"
   std::string given;                   // what was given, when it was text; empty otherwise
   std::optional<double> given_number;  // what was given, when it was a number
-  const char* allowed = "";
+  std::string allowed;
   double limits[3] = {0, 0, 0};
   std::string suggestion;  // the nearest known name, or empty
 
@@ -49,9 +49,9 @@ struct Status {
   Status& operator=(Status&& other) noexcept;
 
   static Status Ok() { return {}; }
-  static Status Number(Code code, std::string_view argument, double given, const char* allowed, double limit0 = 0,
+  static Status Number(Code code, std::string_view argument, double given, std::string_view allowed, double limit0 = 0,
                        double limit1 = 0, double limit2 = 0);
-  static Status Text(Code code, std::string_view argument, std::string_view given, const char* allowed,
+  static Status Text(Code code, std::string_view argument, std::string_view given, std::string_view allowed,
                      std::string_view suggestion = {});
 };
 

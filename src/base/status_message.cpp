@@ -11,7 +11,7 @@ namespace {
 
 std::string AllowedText(const Status& status) {
   std::string text;
-  for (const char* c = status.allowed; *c; ++c) {
+  for (const char* c = status.allowed.c_str(); *c; ++c) {
     if (c[0] == '{' && c[1] >= '0' && c[1] <= '2' && c[2] == '}') {
       text += NumberText(status.limits[c[1] - '0']);
       c += 2;

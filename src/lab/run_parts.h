@@ -3,7 +3,6 @@
 // run_generate.cpp, run_state.cpp and fingerprint.cpp.
 #pragma once
 
-#include <list>
 #include <optional>
 
 #include "lab/measurement.h"
@@ -53,7 +52,6 @@ struct Run::Parts {
   std::vector<std::vector<LengthResult>> at_test;
   PositionResult by_position;
   int64_t by_position_length = 0;
-  std::list<std::string> texts;  // what Status::allowed of loaded results points to
 
   int64_t lengths() const { return static_cast<int64_t>(description.test_lengths.size()); }
   int64_t jobs() const { return lengths() * (1 + static_cast<int64_t>(description.at_test.size())); }

@@ -35,8 +35,7 @@ void SaveResult(const LengthResult& result, StateWriter* writer) {
   for (double limit : reason.limits) writer->Number(limit);
 }
 
-// `texts` keeps what Status::allowed points to.
-LengthResult LoadResult(StateReader* reader, std::list<std::string>* texts) {
+LengthResult LoadResult(StateReader* reader) {
   LengthResult result;
   result.length = reader->Number<int64_t>();
   result.defined = reader->Number<uint8_t>() != 0;
@@ -49,8 +48,7 @@ LengthResult LoadResult(StateReader* reader, std::list<std::string>* texts) {
   reason.code = static_cast<Code>(code);
   reason.argument = reader->Text(kLongestText);
   reason.given = reader->Text(kLongestText);
-  texts->push_back(reader->Text(kLongestText));
-  reason.allowed = texts->back().c_str();
+  reason.allowed = reader->Text(kLongestText);
   reason.suggestion = reader->Text(kLongestText);
   const bool has_number = reader->Number<uint8_t>() != 0;
   const double number = reader->Number<double>();
@@ -101,7 +99,6 @@ struct Loaded {
   Random::State batches{};
   Buffer<double> losses;
   Buffer<float> first, second, good;
-  std::list<std::string> texts;
   std::vector<LengthResult> results;
   PositionResult by_position;
   Measurement measurement;
@@ -186,7 +183,7 @@ Status ReadResults(const RunDescription& description, int64_t jobs, StateReader*
   reader->Require((loaded->phase == static_cast<uint8_t>(Run::Phase::kDone)) == (loaded->job == jobs));
   reader->Require(loaded->phase != static_cast<uint8_t>(Run::Phase::kTraining) || loaded->job == 0);
   for (int64_t job = 0; job < loaded->job && reader->good(); ++job) {
-    loaded->results.push_back(LoadResult(reader, &loaded->texts));
+    loaded->results.push_back(LoadResult(reader));
     reader->Require(loaded->results.back().length == lengths[static_cast<size_t>(job) % lengths.size()]);
   }
   const int64_t length = reader->Number<int64_t>(), bins = reader->Number<int64_t>();
@@ -244,7 +241,6 @@ Status Run::LoadState(std::span<const uint8_t> state) {
   std::copy(loaded.first.begin(), loaded.first.end(), parts.optimizer.first_moment().begin());
   std::copy(loaded.second.begin(), loaded.second.end(), parts.optimizer.second_moment().begin());
   parts.good_weights = std::move(loaded.good);
-  parts.texts = std::move(loaded.texts);
   parts.by_length.clear();
   for (auto& results : parts.at_test) results.clear();
   for (parts.job = 0; parts.job < loaded.job; ++parts.job)

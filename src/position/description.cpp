@@ -51,8 +51,19 @@ const char* KindText(const FieldRule& rule) {
   return "";
 }
 
+std::vector<std::string_view> Choices(const FieldRule& rule) {
+  std::vector<std::string_view> choices;
+  for (std::string_view rest = rule.choices; !rest.empty();) {
+    const size_t bar = rest.find('|');
+    choices.push_back(rest.substr(0, bar));
+    rest = bar == std::string_view::npos ? std::string_view() : rest.substr(bar + 1);
+  }
+  return choices;
+}
+
 Status WrongKind(std::string_view argument, const Field& field, const FieldRule& rule) {
-  const char* allowed = rule.kind == Field::Kind::kText && *rule.choices ? rule.choices : KindText(rule);
+  const std::string allowed =
+      rule.kind == Field::Kind::kText && *rule.choices ? OneOf(Choices(rule)) : std::string(KindText(rule));
   switch (field.kind) {
     case Field::Kind::kNumber:
       return Status::Number(Code::kType, argument, field.number, allowed);
@@ -85,14 +96,9 @@ Status CheckNumber(std::string_view argument, double number, const FieldRule& ru
 }
 
 Status CheckChoice(std::string_view argument, std::string_view text, const FieldRule& rule) {
-  std::vector<std::string_view> choices;
-  for (std::string_view rest = rule.choices; !rest.empty();) {
-    const size_t bar = rest.find('|');
-    choices.push_back(rest.substr(0, bar));
-    rest = bar == std::string_view::npos ? std::string_view() : rest.substr(bar + 1);
-  }
+  const std::vector<std::string_view> choices = Choices(rule);
   if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return Status::Ok();
-  return Status::Text(Code::kUnknownName, argument, text, rule.choices, NearestName(text, choices));
+  return Status::Text(Code::kUnknownName, argument, text, OneOf(choices), NearestName(text, choices));
 }
 
 Status CheckField(const Field& field, const FieldRule& rule) {
@@ -124,7 +130,8 @@ Status CheckFields(const Description& description, std::span<const FieldRule> ru
     if (rule == rules.end()) {
       std::vector<std::string_view> known;
       for (const FieldRule& candidate : rules) known.push_back(candidate.name);
-      return Status::Text(Code::kUnknownName, "position." + field.name, field.name, "a field of this scheme",
+      return Status::Text(Code::kUnknownName, "position." + field.name, field.name,
+                          known.empty() ? "no field (this scheme has none)" : OneOf(known),
                           NearestName(field.name, known));
     }
     POSLAB_RETURN_IF_ERROR(CheckField(field, *rule));
@@ -152,6 +159,12 @@ bool BooleanOr(const Description& description, std::string_view name, bool other
 std::string_view TextOr(const Description& description, std::string_view name, std::string_view otherwise) {
   const Field* field = FindField(description, name);
   return field ? std::string_view(field->text) : otherwise;
+}
+
+std::string OneOf(std::span<const std::string_view> names) {
+  std::string text = "one of ";
+  for (size_t n = 0; n < names.size(); ++n) text.append(n > 0 ? ", " : "").append(names[n]);
+  return text;
 }
 
 std::string NearestName(std::string_view name, std::span<const std::string_view> known) {

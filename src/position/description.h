@@ -58,6 +58,9 @@ double NumberOr(const Description& description, std::string_view name, double ot
 bool BooleanOr(const Description& description, std::string_view name, bool otherwise);
 std::string_view TextOr(const Description& description, std::string_view name, std::string_view otherwise);
 
+// What is allowed where there are a few names: "one of half, interleaved".
+std::string OneOf(std::span<const std::string_view> names);
+
 // The entry of `known` with the smallest edit distance to `name`, or "" when none is near (more than a third changed).
 std::string NearestName(std::string_view name, std::span<const std::string_view> known);
 

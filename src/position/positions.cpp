@@ -13,7 +13,7 @@ int64_t Smallest(Positions positions) {
 }
 
 Status OutsideRange(std::string_view argument, int64_t id) {
-  return Status::Number(Code::kRange, argument, static_cast<double>(id), "whole numbers from {0} to {1}",
+  return Status::Number(Code::kRange, argument, static_cast<double>(id), "a whole number from {0} to {1}",
                         -static_cast<double>(kLargestPosition), static_cast<double>(kLargestPosition));
 }
 
@@ -26,7 +26,7 @@ Status CheckPositions(Positions positions, std::string_view argument) {
     if (positions.start > kLargestPosition - (positions.count - 1)) {
       return Status::Number(Code::kRange, argument,
                             static_cast<double>(positions.start) + static_cast<double>(positions.count - 1),
-                            "whole numbers from {0} to {1}", -static_cast<double>(kLargestPosition),
+                            "a whole number from {0} to {1}", -static_cast<double>(kLargestPosition),
                             static_cast<double>(kLargestPosition));
     }
     return Status::Ok();

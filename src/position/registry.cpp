@@ -62,13 +62,8 @@ Result<std::unique_ptr<Scheme>> MakeScheme(const Description& description) {
     if (entry.type == description.type) return entry.make(description);
     known.push_back(entry.type);
   }
-  static const std::string allowed = [&known] {
-    std::string text = "one of ";
-    for (std::string_view name : known) text.append(name == known.front() ? "" : ", ").append(name);
-    return text;
-  }();
   return Status::Text(description.type.empty() ? Code::kMissing : Code::kUnknownName, "position.type", description.type,
-                      allowed.c_str(), NearestName(description.type, known));
+                      OneOf(known), NearestName(description.type, known));
 }
 
 }  // namespace poslab

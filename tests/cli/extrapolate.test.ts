@@ -313,6 +313,17 @@ describe("when something goes wrong", () => {
     }
   });
 
+  test("a progress that nobody reads any more does not keep the work from being finished", async () => {
+    const out = path("unread.json");
+    writeFileSync(path("text.txt"), text);
+    const words = ["extrapolate", "--encodings", "rope,none", "--steps", "20", "--corpus", path("text.txt"), ...tiny];
+    const { child, ended } = startPoslab([...words, "--out", out]);
+    child.stderr.destroy();
+    const { status, stdout } = await ended;
+    expect(status).toBe(0);
+    expect(stdout.trimEnd().endsWith(read("unread.json").verdict)).toBe(true);
+  });
+
   test.each([
     [
       "is too short",

@@ -24,7 +24,7 @@ void CheckRefused(const AttentionArguments& arguments, Code code, const std::str
   const Status status = Try(arguments);
   CHECK(status.code == code);
   CHECK(status.argument == name);
-  CHECK(std::string(status.allowed) != "");
+  CHECK(status.allowed != "");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_CASE("Descriptions that cannot work are refused by the name of the field") 
     CHECK(status.code == code);
     CHECK(status.argument == name);
     CHECK(status.given_number.has_value());
-    CHECK(std::string(status.allowed) != "");
+    CHECK(status.allowed != "");
   };
   expect(Code::kRange, "model.vocabulary", [](D& d) { d.vocabulary = 0; });
   expect(Code::kRange, "model.dim", [](D& d) { d.dim = 0; });

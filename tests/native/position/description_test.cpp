@@ -50,6 +50,8 @@ TEST_CASE("An unknown field is refused with the nearest field, nested names incl
   CHECK(Refusal("rope", {Number("factor", 2)}).suggestion == "scaling.factor");
   CHECK(Refusal("rope", {Text("scaling.rope_type", "yarn")}).suggestion == "scaling.ropeType");
   CHECK(Refusal("none", {Number("theta", 2)}).suggestion == "");
+  CHECK(Refusal("none", {Number("theta", 2)}).allowed == "no field (this scheme has none)");
+  CHECK(Refusal("sandwich", {Number("something", 2)}).allowed == "one of base, dim");
   CHECK(Refusal("t5", {Number("max_distance", 2)}).suggestion == "maxDistance");
 }
 
@@ -59,7 +61,7 @@ TEST_CASE("A field of another kind, a NaN and a number outside its limits are re
     CAPTURE(argument);
     CHECK(status.code == code);
     CHECK(status.argument == argument);
-    CHECK(std::string(status.allowed) != "");
+    CHECK(status.allowed != "");
   };
   check(Refusal("rope", {Text("theta", "big")}), Code::kType, "position.theta");
   check(Refusal("rope", {Number("layout", 1)}), Code::kType, "position.layout");
@@ -69,6 +71,7 @@ TEST_CASE("A field of another kind, a NaN and a number outside its limits are re
   check(Refusal("sinusoidal", {Number("base", nan)}), Code::kRange, "position.base");
   check(Refusal("sinusoidal", {Number("base", 0)}), Code::kRange, "position.base");
   check(Refusal("sinusoidal", {Text("denominator", "half")}), Code::kUnknownName, "position.denominator");
+  CHECK(Refusal("rope", {Text("layout", "halves")}).allowed == "one of half, interleaved");
   check(Refusal("learned", {Number("offset", 0.5)}), Code::kRange, "position.offset");
   check(Refusal("learned", {Number("rows", 0)}), Code::kRange, "position.rows");
   check(Refusal("shaw", {Number("maxDistance", -1)}), Code::kRange, "position.maxDistance");
