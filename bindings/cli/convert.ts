@@ -6,7 +6,6 @@ import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type ConfigExplanation, explainConfig, readConfigFile } from "../js/config.js";
 import { convertLayout, type HeadShape, type Layout } from "../js/convert.js";
-import { openBytes } from "./byte-source.js";
 import { exitStatus, fileProblem, isPosLabError, Refusal } from "./failure.js";
 import { checkWritable, isFile } from "./files.js";
 
@@ -21,11 +20,10 @@ export interface ConvertCommandOptions {
 export async function convert(from: string, to: string, options: ConvertCommandOptions): Promise<number> {
   if (resolve(from) === resolve(to)) throw new Refusal("the file to write is the one that is read; give another name");
   checkWritable(to, "<out>");
-  const source = openBytes(from);
   const explanation = options.headDim === undefined ? await explanationFor(from, options) : undefined;
   const headsOf = explanation ? headsFrom(explanation, options) : () => given(options);
   let converted = 0;
-  const chunks = convertLayout(source, {
+  const chunks = convertLayout(from, {
     to: options.to,
     headsOf,
     ...(explanation?.modelType === "chatglm" ? { fused: "stacked" as const } : {}),
@@ -66,7 +64,7 @@ async function explanationFor(from: string, options: ConvertCommandOptions): Pro
     throw new Refusal(
       `there is no config.json beside ${from}: give --config, or --head-dim (and --rotary-dim, --heads)`,
     );
-  return explainConfig(await readConfigFile(openBytes(path)));
+  return explainConfig(await readConfigFile(path));
 }
 
 /** The heads of a tensor's layer, by the number in its name. */

@@ -5,7 +5,6 @@ import { type ConfigExplanation, explainConfig, type LayerExplanation, readConfi
 import { loadPosLab } from "../js/index.js";
 import { borderless } from "./borderless.js";
 import { colors } from "./colors.js";
-import { openBytes } from "./byte-source.js";
 import { exitStatus, oneLine } from "./failure.js";
 import { readBytes } from "./files.js";
 
@@ -16,7 +15,7 @@ export interface ExplainCommandOptions {
 }
 
 export async function explain(path = "-", options: ExplainCommandOptions): Promise<number> {
-  const config = await readConfigFile(path === "-" ? readBytes(path) : openBytes(path));
+  const config = await readConfigFile(path === "-" ? readBytes(path) : path);
   const explanation = explainConfig(config, {
     lab: await loadPosLab(),
     ...(options.layer === undefined ? {} : { layer: layerFrom(options.layer) }),

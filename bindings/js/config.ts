@@ -27,7 +27,8 @@ import type { ConfigExplanation, ExplainOptions, LayerExplanation } from "./conf
 import { checkOptions, readCount } from "./tensors.js";
 
 export type * from "./config/types.js";
-export { type ByteSource, readConfigFile } from "./config/files.js";
+export { type FileLike, type RangeReader } from "./byte-source.js";
+export { readConfigFile } from "./config/files.js";
 
 /**
  * Explains a config: Hugging Face's config.json of both generations (as text or parsed), GGUF metadata or a llama2.c

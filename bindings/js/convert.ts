@@ -4,9 +4,10 @@
 // llama). The rows of q and k (weights, biases, norms of the head) are put into another order inside each head, so that
 // the other rotation gives the same scores; every other tensor passes byte for byte.
 
-import type { ByteSource } from "./config/gguf.js";
+import { type ByteSource, type FileLike, openSource } from "./byte-source.js";
 import { PosLabError, wrongArgument } from "./errors.js";
 import { formatError, type HeaderEntry, parseHeader } from "./safetensors-header.js";
+import { headerEnd } from "./safetensors-layout.js";
 
 export type Layout = "half" | "interleaved";
 
@@ -53,7 +54,6 @@ const kNames: readonly [pattern: RegExp, arrangement: Arrangement | "fused"][] =
   [/(^|\.)query_key_value\.(weight|bias)$/, "fused"],
 ];
 
-const kLargestHeader = 100_000_000;
 const kPiece = 8 * 2 ** 20;
 
 /**
@@ -61,9 +61,18 @@ const kPiece = 8 * 2 ** 20;
  * @throws PosLabError when the file is no safetensors file, when no tensor of q and k is found under the usual names, or
  *   when a shape does not fit the heads
  */
-export async function* convertLayout(source: ByteSource, options: ConvertOptions): AsyncGenerator<Uint8Array> {
+export async function* convertLayout(file: FileLike, options: ConvertOptions): AsyncGenerator<Uint8Array> {
   if (options.to !== "half" && options.to !== "interleaved")
     throw wrongArgument("unknownName", "to", options.to, '"half" or "interleaved"');
+  const source = await openSource(file, "file");
+  try {
+    yield* convertSource(source, options);
+  } finally {
+    await source.close();
+  }
+}
+
+async function* convertSource(source: ByteSource, options: ConvertOptions): AsyncGenerator<Uint8Array> {
   const { bytes: header, entries } = await readHeader(source);
   const plans = plan(entries, options);
   yield header;
@@ -84,12 +93,7 @@ export async function* convertLayout(source: ByteSource, options: ConvertOptions
 }
 
 async function readHeader(source: ByteSource): Promise<{ bytes: Uint8Array; entries: HeaderEntry[] }> {
-  const first = await piece(source, 0, Math.min(8, source.size));
-  if (first.length < 8) throw formatError("the file ends inside the length of its header");
-  const length = new DataView(first.buffer).getBigUint64(0, true);
-  if (length > BigInt(Math.min(kLargestHeader, source.size - 8)))
-    throw formatError(`the header is said to have ${length} bytes, and ${source.size - 8} follow`);
-  const bytes = await piece(source, 0, 8 + Number(length));
+  const bytes = await source.read(0, headerEnd(await source.read(0, Math.min(8, source.size)), source.size));
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8)).replace(/[\0 ]+$/, "");
@@ -180,7 +184,7 @@ async function* reorderRows(
   for (const { rows, order } of blocks) {
     const next = at + rows * rowBytes;
     if (order) {
-      const old = await piece(source, at, next);
+      const old = await source.read(at, next);
       const reordered = new Uint8Array(old.length);
       order.forEach((from, row) => reordered.set(old.subarray(from * rowBytes, (from + 1) * rowBytes), row * rowBytes));
       yield reordered;
@@ -190,11 +194,5 @@ async function* reorderRows(
 }
 
 async function* copy(source: ByteSource, begin: number, end: number): AsyncGenerator<Uint8Array> {
-  for (let at = begin; at < end; at += kPiece) yield await piece(source, at, Math.min(end, at + kPiece));
-}
-
-async function piece(source: ByteSource, begin: number, end: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await source.slice(begin, end).arrayBuffer());
-  if (bytes.length !== end - begin) throw formatError("the file became shorter while it was read");
-  return bytes;
+  for (let at = begin; at < end; at += kPiece) yield await source.read(at, Math.min(end, at + kPiece));
 }

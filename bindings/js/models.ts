@@ -6,7 +6,7 @@
 //   using model = await openModel("stories260K.gguf");
 //   const { byPosition } = await model.lossByPosition(text, { window: 2048, override: { theta: 40000 } });
 
-export { type FileLike, type RangeReader } from "./models/byte-source.js";
+export { type FileLike, type RangeReader } from "./byte-source.js";
 export { modelTypes } from "./models/families/index.js";
 export type { LossByPosition, LossOptions } from "./models/loss-by-position.js";
 export type * from "./models/model-description.js";

@@ -4,7 +4,7 @@
 // model has in GGUF, whose lanes are paired the same way.
 
 import { PosLabError } from "../errors.js";
-import type { ByteSource } from "./byte-source.js";
+import type { ByteSource } from "../byte-source.js";
 import type { ModelFile, StoredTensor } from "./stored-tensor.js";
 
 const headerBytes = 28;

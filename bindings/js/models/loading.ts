@@ -2,7 +2,7 @@
 // Brings tensors from their files into the core, a piece at a time: what is held beside the model is one piece (or one
 // tensor, where it has to be turned), never a file.
 
-import { throwIfAborted } from "./byte-source.js";
+import { throwIfAborted } from "../byte-source.js";
 import type { LoadingStep, RowRange } from "./families/tensor-plan.js";
 import type { ModelCalls } from "./model-description.js";
 import { type StoredTensor, readStored, storedBytes } from "./stored-tensor.js";

@@ -3,7 +3,7 @@
 
 import { PosLabError, wrongArgument } from "../errors.js";
 import { nextTurn } from "../slices.js";
-import { throwIfAborted } from "./byte-source.js";
+import { throwIfAborted } from "../byte-source.js";
 import type { ModelCalls } from "./model-description.js";
 
 export interface LossOptions {

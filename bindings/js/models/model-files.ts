@@ -4,8 +4,8 @@
 
 import { PosLabError, wrongArgument } from "../errors.js";
 import { importNode, isNode } from "../node-import.js";
-import type { ByteSource } from "./byte-source.js";
-import { cannotRead, fileName, type FileLike, openSource } from "./byte-source.js";
+import type { ByteSource } from "../byte-source.js";
+import { cannotRead, fileName, type FileLike, openSource } from "../byte-source.js";
 import { readGgufFile } from "./gguf-file.js";
 import { readLlama2cFile } from "./llama2c-file.js";
 import { joinShards, readSafetensorsFile } from "./safetensors-file.js";
@@ -204,8 +204,15 @@ async function expand(files: FileLike | readonly FileLike[]): Promise<readonly F
     },
   );
   const path = one instanceof URL ? decodeURIComponent(one.pathname) : one;
-  return isFolder ? fromFolder(path) : withCompanions(path);
+  if (isFolder) return fromFolder(path);
+  const name = fileName(path);
+  // One shard, or the index, stands for the whole checkpoint.
+  const isPart = indexName.test(name) || shardName.test(name);
+  return isPart ? fromFolder(path.slice(0, path.length - name.length) || ".") : withCompanions(path);
 }
+
+const indexName = /\.safetensors\.index\.json$/,
+  shardName = /-\d{5}-of-\d{5}\.safetensors$/;
 
 const companions = ["config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json"];
 
@@ -219,8 +226,8 @@ async function fromFolder(folder: string): Promise<string[]> {
   const names = await namesIn(folder);
   const all = [...names].sort();
   const at = (name: string): string => `${folder.replace(/[/\\]$/, "")}/${name}`;
-  const index = all.find((name) => name.endsWith(".safetensors.index.json"));
-  const shards = all.filter((name) => /-\d{5}-of-\d{5}\.safetensors$/.test(name));
+  const index = all.find((name) => indexName.test(name));
+  const shards = all.filter((name) => shardName.test(name));
   const candidates = [
     shards.length > 0 || index ? shards : [],
     all.filter((name) => name === "model.safetensors"),

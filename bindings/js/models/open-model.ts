@@ -3,7 +3,7 @@
 
 import { PosLabError } from "../errors.js";
 import { checkOptions } from "../tensors.js";
-import type { FileLike } from "./byte-source.js";
+import type { FileLike } from "../byte-source.js";
 import { startModelsCore } from "../module.js";
 import { CoreModel } from "./core-model.js";
 import { recognize, type Recognized } from "./families/index.js";

@@ -4,7 +4,7 @@
 
 import { formatError } from "../safetensors-header.js";
 import { checkRest, headerEnd, readLayout } from "../safetensors-layout.js";
-import type { ByteSource } from "./byte-source.js";
+import type { ByteSource } from "../byte-source.js";
 import type { ModelFile } from "./stored-tensor.js";
 
 /** Reads the header of one file. @throws PosLabError (format) with the reason. */

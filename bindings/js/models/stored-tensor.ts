@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tensor that still lies in its file, and what the readers of all formats give: tensors by name, and metadata.
 
-import type { ByteSource } from "./byte-source.js";
+import type { ByteSource } from "../byte-source.js";
 import { type TensorType, type TensorTypeName, tensorTypes, widenBlocks } from "./tensor-types.js";
 
 export interface StoredTensor {

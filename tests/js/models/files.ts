@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Small model files for tests: GGUF and llama2.c by hand, safetensors by the package's own writer.
 
-import { openSource } from "../../../bindings/js/models/byte-source.js";
+import { expect } from "vitest";
+import { openSource } from "../../../bindings/js/byte-source.js";
+import { PosLabError } from "../../../bindings/js/errors.js";
 import { readGgufFile } from "../../../bindings/js/models/gguf-file.js";
 import { readLlama2cFile } from "../../../bindings/js/models/llama2c-file.js";
 import { readSafetensorsFile } from "../../../bindings/js/models/safetensors-file.js";
@@ -15,6 +17,17 @@ export async function readWhole(bytes: Uint8Array, format: Format): Promise<Mode
   const file = await readers[format](await openSource({ name: `test.${format}`, data: bytes }));
   for (const tensor of file.tensors.values()) await readStored(tensor);
   return file;
+}
+
+/** What a file is refused with, or "accepted". */
+export async function refusal(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    expect(error).toBeInstanceOf(PosLabError);
+    return (error as PosLabError).message;
+  }
+  return "accepted";
 }
 
 /** A llama2.c checkpoint of the given sizes, weights 0, 1/8, 2/8, ... over and over. */

@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openSource } from "../../../bindings/js/models/byte-source.js";
-import type { StringArray } from "../../../bindings/js/models/gguf-cursor.js";
+import { openSource } from "../../../bindings/js/byte-source.js";
+import type { StringArray } from "../../../bindings/js/gguf/cursor.js";
 import { readGgufFile } from "../../../bindings/js/models/gguf-file.js";
 import { tokenizerJson } from "../../../bindings/js/models/tokenizers/embedded-vocabulary.js";
 import { ggufTokenizer } from "../../../bindings/js/models/tokenizers/gguf-tokenizer.js";

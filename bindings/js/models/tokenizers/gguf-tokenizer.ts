@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*).
 
-import { StringArray } from "../gguf-cursor.js";
+import { StringArray } from "../../gguf/cursor.js";
 import { tokenizerJson, type Vocabulary } from "./embedded-vocabulary.js";
 import { type ModelTokenizer, tokenizerFromJson } from "./tokenizer.js";
 

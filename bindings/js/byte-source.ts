@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where the bytes of a model come from: a path (Node), a File or Blob, bytes in memory, or anything that reads ranges.
+// Where the bytes of a file come from: a path (Node), a File or Blob, bytes in memory, or anything that reads ranges.
 // Nothing is read before it is asked for, and what is read is not kept, so that a file is never held twice.
 
-import { PosLabError, wrongArgument } from "../errors.js";
-import { importNode, isNode } from "../node-import.js";
+import { PosLabError, wrongArgument } from "./errors.js";
+import { importNode, isNode } from "./node-import.js";
 
 /** Reads bytes [begin, end) of something of a known size: a file behind HTTP range requests, an archive's entry. */
 export interface RangeReader {
@@ -107,7 +107,9 @@ async function openPath(path: string | URL, argument: string): Promise<ByteSourc
   let handle;
   try {
     handle = await open(path, "r");
-    const { size } = await handle.stat();
+    const status = await handle.stat();
+    if (status.isDirectory()) throw new Error("it is a folder, and the name of a file is needed");
+    const { size } = status;
     const read = async (begin: number, end: number): Promise<Uint8Array> => readRange(handle!, begin, end);
     return new ByteSource({ name: fileName(path), size, read }, () => handle!.close());
   } catch (cause) {
