@@ -35,6 +35,7 @@ class Rope final : public Scheme {
 
   std::string_view type() const override { return "rope"; }
   bool acts_on_attention() const override { return true; }
+  int64_t LayerKind(int64_t layer) const override { return Turns(layer) ? 0 : 1; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
     std::vector<ParameterSpec> specs;

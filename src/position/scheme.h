@@ -256,6 +256,12 @@ class Scheme {
   virtual Status GatesBackward(const Dimensions& dimensions, ParameterValues parameters, const float* x, int64_t count,
                                const float* gate_gradients, float* x_gradient, ParameterGradients gradients) const;
 
+  // Layers with the same number are treated alike: what is bound for one of them serves the others.
+  virtual int64_t LayerKind(int64_t layer) const {
+    (void)layer;
+    return 0;
+  }
+
   // --- what pages and tools look at (position/inspect.h). kContradiction for schemes that have no such thing.
   virtual Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const;
   // buckets[n] of the distances[n] = j - i; count of them.

@@ -17,11 +17,6 @@ bool Named(const std::vector<ParameterSpec>& specs, std::string_view name) {
   return std::any_of(specs.begin(), specs.end(), [&](const ParameterSpec& spec) { return spec.name == name; });
 }
 
-bool SameAngles(const FrequencyTable& a, const FrequencyTable& b) {
-  return a.attention_factor == b.attention_factor &&
-         std::equal(a.inverse.begin(), a.inverse.end(), b.inverse.begin(), b.inverse.end());
-}
-
 }  // namespace
 
 Status StackPositions::Start(const Architecture& architecture, const StackDescription& stack, LayerSchemes schemes,
@@ -68,12 +63,17 @@ Status StackPositions::MakeBindings() {
     const Scheme& scheme = other_.scheme ? *other_.scheme : *schemes_[layer];
     Result<Values> values = ValuesOf(scheme, layer);
     if (!values.ok()) return values.status();
-    size_t at = 0;
-    while (at < bindings_.size() && !(bindings_[at].scheme == &scheme && SameTensors(bindings_[at].values, *values)))
-      ++at;
+    Dimensions dimensions = dimensions_;
+    dimensions.layer = static_cast<int64_t>(layer);
+    const auto alike = [&](const Binding& binding) {
+      return binding.scheme == &scheme && SameTensors(binding.values, *values) &&
+             scheme.LayerKind(binding.dimensions.layer) == scheme.LayerKind(dimensions.layer);
+    };
+    const auto at = static_cast<size_t>(std::find_if(bindings_.begin(), bindings_.end(), alike) - bindings_.begin());
     if (at == bindings_.size()) {
       bindings_.emplace_back();
       bindings_[at].scheme = &scheme;
+      bindings_[at].dimensions = dimensions;
       bindings_[at].values = std::move(*values);
       bindings_[at].turns_cache = OnlyRotates(bindings_[at]);
     }
@@ -82,18 +82,24 @@ Status StackPositions::MakeBindings() {
   return Status::Ok();
 }
 
-// Tried on one position; angles of a short and of a very long text are compared.
+// Tried on one position.
 bool StackPositions::OnlyRotates(const Binding& binding) const {
-  constexpr int64_t kLong = int64_t{1} << 40;
   if (!binding.scheme->acts_on_attention() || !binding.values.empty()) return false;
   Hooks hooks;
   const Positions one{0, 1, nullptr};
-  if (!binding.scheme->Bind({dimensions_, one, one, 0, {}}, &hooks).ok() || !hooks.rotation) return false;
-  if (hooks.slice || hooks.score_band || hooks.value_band || hooks.tile || hooks.query_bias || hooks.temperature)
-    return false;
-  const Result<FrequencyTable> brief = binding.scheme->Frequencies(dimensions_, 1);
-  const Result<FrequencyTable> lengthy = binding.scheme->Frequencies(dimensions_, kLong);
-  return brief.ok() && lengthy.ok() && SameAngles(*brief, *lengthy);
+  if (!binding.scheme->Bind({binding.dimensions, one, one, 0, {}}, &hooks).ok() || !hooks.rotation) return false;
+  return !(hooks.slice || hooks.score_band || hooks.key_band || hooks.value_band || hooks.tile || hooks.query_bias ||
+           hooks.temperature);
+}
+
+bool StackPositions::SameAngles(int64_t length, int64_t other) const {
+  return std::all_of(bindings_.begin(), bindings_.end(), [&](const Binding& binding) {
+    const Result<FrequencyTable> a = binding.scheme->Frequencies(binding.dimensions, length);
+    const Result<FrequencyTable> b = binding.scheme->Frequencies(binding.dimensions, other);
+    if (!a.ok() || !b.ok()) return true;  // a scheme without frequencies
+    return a->attention_factor == b->attention_factor &&
+           std::equal(a->inverse.begin(), a->inverse.end(), b->inverse.begin(), b->inverse.end());
+  });
 }
 
 const TensorView<const float>* StackPositions::EmbeddingTable() const {
@@ -119,7 +125,7 @@ Status StackPositions::Bind(Positions queries, Positions keys, bool cache) {
     if (!binding.scheme->acts_on_attention()) continue;
     const bool turns = cache && binding.turns_cache;
     POSLAB_RETURN_IF_ERROR(binding.scheme->Bind(
-        {dimensions_, queries, turns ? queries : keys, std::max<int64_t>(0, running_length), binding.values},
+        {binding.dimensions, queries, turns ? queries : keys, std::max<int64_t>(0, running_length), binding.values},
         &binding.hooks));
   }
   return Status::Ok();

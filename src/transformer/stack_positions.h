@@ -32,18 +32,22 @@ class StackPositions {
   // The tensor of that scheme (a learned table), or null.
   const TensorView<const float>* EmbeddingTable() const;
 
-  // Binds every layer. With `cache`, layers that do no more than rotate, by angles that do not depend on the length, get
-  // their rotation for the queries' positions only: they keep turned keys.
+  // Binds every layer. With `cache`, layers that do no more than rotate get their rotation for the queries' positions
+  // only: they keep turned keys.
   Status Bind(Positions queries, Positions keys, bool cache);
+  // Whether texts of both lengths are turned by the same angles. Where they are not, everything in a cache is stale: the
+  // keys, and what deeper layers made of earlier tokens.
+  bool SameAngles(int64_t length, int64_t other) const;
   // What the engine is to use in this layer, or null.
   const Hooks* hooks(int64_t layer) const;
   // What queries and new keys are to be turned by before they go into the cache, or null.
   const Rotation* turn(int64_t layer) const;
 
  private:
-  // Layers with one scheme and the same tensors are bound once.
+  // Layers that one scheme treats alike, with the same tensors, are bound once.
   struct Binding {
     const Scheme* scheme = nullptr;
+    Dimensions dimensions;
     std::vector<TensorView<const float>> values;
     bool turns_cache = false;
     Hooks hooks;

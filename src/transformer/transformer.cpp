@@ -158,6 +158,26 @@ Status Transformer::Parts::RunDecoder(std::span<const int32_t> ids, bool cache, 
   return decoder.stack.Run(pass, &decoder.positions, decoder.rows.data());
 }
 
+Result<int64_t> Transformer::Parts::RunCached(std::span<const int32_t> ids) {
+  const int64_t before = decoder.stack.cached(), length = before + static_cast<int64_t>(ids.size());
+  if (length > cached_ids.size()) {
+    Buffer<int32_t> larger;
+    POSLAB_RETURN_IF_ERROR(larger.ResizeForOverwrite("cache", 2 * length));
+    std::copy_n(cached_ids.data(), before, larger.data());
+    cached_ids = std::move(larger);
+  }
+  std::copy(ids.begin(), ids.end(), cached_ids.data() + before);
+  const int64_t running_length = std::max<int64_t>(0, length + change.shift);
+  const bool stale = before > 0 && !decoder.positions.SameAngles(angles_length, running_length);
+  if (stale) {
+    decoder.stack.Truncate(0);
+    ids = {cached_ids.data(), static_cast<size_t>(length)};
+  }
+  POSLAB_RETURN_IF_ERROR(RunDecoder(ids, true, {}));
+  angles_length = running_length;
+  return static_cast<int64_t>(ids.size());
+}
+
 Status Transformer::Parts::RunEncoder(const ModelInput& input, const Wanted& wanted) {
   decoder.stack.Truncate(0);
   POSLAB_RETURN_IF_ERROR(RunInput(input, wanted));
@@ -289,10 +309,11 @@ Result<std::span<const float>> Transformer::Append(std::span<const int32_t> ids)
   ModelInput checked;
   (p.architecture.two_stacks() ? checked.decoder_ids : checked.ids) = ids;
   POSLAB_RETURN_IF_ERROR(p.CheckInput(checked));
-  POSLAB_RETURN_IF_ERROR(p.RunDecoder(ids, true, {}));
+  const Result<int64_t> rows = p.RunCached(ids);
+  if (!rows.ok()) return rows.status();
   const int64_t outputs = p.architecture.outputs();
   POSLAB_RETURN_IF_ERROR(Grow(outputs, &p.logits));
-  float* row = p.decoder.rows.data() + (static_cast<int64_t>(ids.size()) - 1) * p.architecture.dim;
+  float* row = p.decoder.rows.data() + (*rows - 1) * p.architecture.dim;
   POSLAB_RETURN_IF_ERROR(p.RunHead(row, 1, p.logits.data()));
   return std::span<const float>(p.logits.data(), static_cast<size_t>(outputs));
 }

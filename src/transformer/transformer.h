@@ -70,7 +70,9 @@ class Transformer {
 
   // For the Appends that follow.
   Status Encode(const ModelInput& input);
-  // Logits [outputs] of the last of these tokens, which go into the cache; valid until the next call.
+  // Logits [outputs] of the last of these tokens, which go into the cache; valid until the next call. They are those of
+  // one pass over all tokens: under a scaling by the running length (dynamic, longrope) the cached tokens are run again
+  // whenever its angles change, which is at every token past the original length (dynamic) or once (longrope).
   Result<std::span<const float>> Append(std::span<const int32_t> ids);
   int64_t cached() const;
   Status Truncate(int64_t length);

@@ -33,6 +33,8 @@ struct Transformer::Parts {
   Buffer<float> patches, resized, transformed, logits;
   Buffer<float> states, memory;  // of the pass; what it leaves behind
   int64_t memory_rows = 0;
+  Buffer<int32_t> cached_ids;  // those in the decoder's cache, and room
+  int64_t angles_length = 0;   // running length by whose angles the cache was made
 
   Status Start();
 
@@ -49,6 +51,9 @@ struct Transformer::Parts {
   Result<Positions> PositionsOf(const ModelInput& input, int64_t count, Half* half);
   Status RunInput(const ModelInput& input, const Wanted& wanted);
   Status RunDecoder(std::span<const int32_t> ids, bool cache, const Wanted& wanted);
+  // The decoder with its cache; how many rows of it are new. Where a text of the new length is turned by other angles,
+  // the cached tokens go through once more.
+  Result<int64_t> RunCached(std::span<const int32_t> ids);
   // The encoder's rows as keys and values of the decoder.
   Status RunEncoder(const ModelInput& input, const Wanted& wanted);
   // Everything up to the last rows; how many there are.

@@ -9,9 +9,11 @@
 
 #include "model/random_rows.h"
 #include "model/small_models.h"
+#include "position/scheme_support.h"
 
 using namespace poslab;
 using namespace poslab_test;
+using poslab::testing::Numbers;
 
 namespace {
 
@@ -166,20 +168,47 @@ TEST_CASE("Decoding with a cache gives the whole pass, whatever the blocks and p
   }
 }
 
-// Angles that change with the length change what deeper layers make of earlier tokens too: one layer can be the same.
-TEST_CASE("Under a scaling by the running length, keys in the cache are turned anew") {
-  Architecture architecture = SmallDecoder(
-      {"rope", {Text("scaling.ropeType", "dynamic"), Number("scaling.factor", 2), Number("maxPositionEmbeddings", 4)}});
-  architecture.decoder->layers = 1, architecture.decoder->windows = {0};
-  const auto model = Filled(architecture);
-  const auto ids = RandomIds(kLength, 11, 5);
-  for (int64_t length = 1; length <= kLength; ++length) {
-    const auto logits = model->Append(std::span(ids).subspan(static_cast<size_t>(length - 1), 1));
-    REQUIRE(logits.ok());
-    const std::vector<float> step(logits->begin(), logits->end());
-    CHECK(LargestDifference(
-              step, RowOf(Logits(model.get(), Ids({ids.begin(), ids.begin() + length})), length - 1, 11)) < kNear);
+// Angles that change with the length change what deeper layers make of earlier tokens too.
+TEST_CASE("Under a scaling by the running length, decoding gives the whole pass at every length, and back again") {
+  const Description scalings[] = {
+      {"rope", {Text("scaling.ropeType", "dynamic"), Number("scaling.factor", 2), Number("maxPositionEmbeddings", 4)}},
+      {"rope",
+       {Text("scaling.ropeType", "longrope"), Number("maxPositionEmbeddings", 32),
+        Number("scaling.originalMaxPositionEmbeddings", 6), Numbers("scaling.shortFactor", {1, 1.2, 1.5}),
+        Numbers("scaling.longFactor", {1, 3, 7})}}};
+  for (const Description& scaling : scalings) {
+    const auto model = Filled(SmallDecoder(scaling));
+    const auto ids = RandomIds(kLength, 11, 5);
+    const auto check = [&](int64_t length, int64_t count) {
+      const auto logits = model->Append(std::span(ids).subspan(static_cast<size_t>(length - count), count));
+      REQUIRE(logits.ok());
+      const std::vector<float> step(logits->begin(), logits->end());
+      CHECK(model->cached() == length);
+      CHECK(LargestDifference(
+                step, RowOf(Logits(model.get(), Ids({ids.begin(), ids.begin() + length})), length - 1, 11)) < kNear);
+    };
+    for (int64_t length = 1; length <= kLength; ++length) check(length, 1);
+    // The cache of a shorter text was made by the angles of the longer one.
+    REQUIRE(model->Truncate(2).ok());
+    check(5, 3);
+    check(7, 2);
   }
+}
+
+// Layers that a scheme treats differently are bound apart, in a pass and in the cache.
+TEST_CASE("A rotation that leaves out every second layer is that of a list of layers") {
+  const Description interval{"rope", {Number("noRopeLayerInterval", 2)}}, rope{"rope", {}}, none{"none", {}};
+  Architecture architecture = SmallDecoder(interval);
+  architecture.decoder->layers = 4, architecture.decoder->windows = {0, 0, 0, 0};
+  Architecture listed = architecture;
+  listed.decoder->position = {rope, none, rope, none};
+  const auto ids = RandomIds(kLength, 11, 5);
+  const auto model = Filled(architecture), same = Filled(listed);
+  const auto whole = Logits(model.get(), Ids(ids));
+  CHECK(LargestDifference(whole, Logits(same.get(), Ids(ids))) == 0);
+  CheckDecoding(model.get(), ids, whole);
+  listed.decoder->position = {rope};
+  CHECK(LargestDifference(whole, Logits(Filled(listed).get(), Ids(ids))) > 1e-3);
 }
 
 TEST_CASE("An encoder-decoder decodes token by token, and padding of its input is not seen") {
