@@ -18,10 +18,20 @@ export interface Site {
   close: () => Promise<void>;
 }
 
+export interface SiteOptions {
+  /** sent as the Content-Security-Policy with every file, so that it binds workers too */ policy?: string;
+  /** further flags of Chromium */ flags?: readonly string[];
+}
+
 /** `folder` defaults to the built site. */
-export async function openSite(folder = siteFolder): Promise<Site> {
+export async function openSite(folder = siteFolder, { policy, flags = [] }: SiteOptions = {}): Promise<Site> {
   if (!existsSync(folder)) throw new Error("site/ is not there: node bindings/toolchain/build.mjs");
-  const serve = sirv(folder, { dev: true });
+  const serve = sirv(folder, {
+    dev: true,
+    setHeaders: (response) => {
+      if (policy !== undefined) response.setHeader("Content-Security-Policy", policy);
+    },
+  });
   const server = createServer((request, response) => {
     const refuse = () => {
       response.statusCode = 404;
@@ -32,7 +42,8 @@ export async function openSite(folder = siteFolder): Promise<Site> {
     serve(request, response, refuse);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const browser = await chromium.launch(launchOptions());
+  const options = launchOptions();
+  const browser = await chromium.launch({ ...options, args: [...options.args, ...flags] });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${kSubPath}`,
     browser,
