@@ -63,12 +63,10 @@ export class PosLab {
   /** @internal */
   constructor(core: Core, variant: Variant) {
     this.#core = core;
-    const schemes = core
-      .schemes()
-      .map((scheme): SchemeInfo => ({
-        ...scheme,
-        hooks: scheme.hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"],
-      }));
+    const schemes = core.schemes().map((scheme): SchemeInfo => ({
+      ...scheme,
+      hooks: scheme.hooks.split(" ").filter(Boolean) as SchemeInfo["hooks"],
+    }));
     this.info = Object.freeze({ version: core.version(), variant, schemes });
   }
 

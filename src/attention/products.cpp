@@ -9,72 +9,69 @@
 namespace poslab {
 namespace {
 
-// One query has no lanes to fill. Here the vectors lie along the keys (scores) and along the dimensions (output), so
-// that decoding reads the cache about as fast as memory gives it. Every sum is the chain of base/matmul.h, in the same
-// order: the bits are those of a whole tile.
-constexpr int kKeysAtOnce = 16, kDimensionsAtOnce = 32;
+// One query has no lanes to fill. Here the vectors lie along the keys (scores) and along the dimensions (output), and
+// memory is read in its order, few rows side by side, so that decoding reads the cache about as fast as memory gives it.
+// Every sum is the chain of base/matmul.h, in the same order: the bits are those of a whole tile.
+constexpr int kKeysAtOnce = 8;
 
 Range SeenByFirst(const Tile& tile) { return tile.whole ? Range{0, tile.keys} : tile.lane[0]; }
 
-// Reads a number of every 64 bytes, in the order of memory. Rows that are then taken sixteen at a time would come from
-// memory in an order that no processor foresees: a third of the time went into waiting.
-void ReadAhead(Range seen, Rows rows, int64_t dim) {
-  constexpr int64_t kLine = 64 / sizeof(float);
-  for (int j = seen.begin; j < seen.end; ++j) {
-    const volatile float* row = rows.data + j * rows.stride;
-    for (int64_t d = 0; d < dim; d += kLine) static_cast<void>(row[d]);
-  }
-}
-
 // scores[key][0] = keys[key] . query, the query's numbers kTile apart.
 void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* scores) {
-  ReadAhead(seen, keys, dim);
-  int j = seen.begin;
-  for (; j + kKeysAtOnce <= seen.end; j += kKeysAtOnce) {
-    const float* rows = keys.data + j * keys.stride;
+  const ptrdiff_t stride = keys.stride, whole = dim & ~3;
+  scores += seen.begin * kTile;
+  const float* row = keys.data + seen.begin * stride;
+  int left = seen.end - seen.begin;
+  for (; left >= kKeysAtOnce; left -= kKeysAtOnce, row += kKeysAtOnce * stride, scores += kKeysAtOnce * kTile) {
     v128_t sum[kKeysAtOnce / 4];
     for (v128_t& part : sum) part = wasm_f32x4_splat(0.0f);
-    int64_t d = 0;
-    for (; d + 4 <= dim; d += 4) {
+    const float* q = query;
+    for (ptrdiff_t d = 0; d < whole; d += 4, q += 4 * kTile) {
       for (int g = 0; g < kKeysAtOnce / 4; ++g) {
         v128_t columns[4];
-        for (int n = 0; n < 4; ++n) columns[n] = wasm_v128_load(rows + (4 * g + n) * keys.stride + d);
+        for (int n = 0; n < 4; ++n) columns[n] = wasm_v128_load(row + (4 * g + n) * stride + d);
         Transpose4(columns);
-        for (int n = 0; n < 4; ++n)
-          sum[g] = MulAdd(columns[n], wasm_v128_load32_splat(query + (d + n) * kTile), sum[g]);
+        for (int n = 0; n < 4; ++n) sum[g] = MulAdd(columns[n], wasm_v128_load32_splat(q + n * kTile), sum[g]);
       }
     }
     alignas(16) float by_key[kKeysAtOnce];
     for (int g = 0; g < kKeysAtOnce / 4; ++g) wasm_v128_store(by_key + 4 * g, sum[g]);
-    for (; d < dim; ++d)
-      for (int n = 0; n < kKeysAtOnce; ++n) by_key[n] = MulAdd(rows[n * keys.stride + d], query[d * kTile], by_key[n]);
-    for (int n = 0; n < kKeysAtOnce; ++n) wasm_v128_store(scores + (j + n) * kTile, wasm_f32x4_splat(by_key[n]));
+    for (ptrdiff_t d = whole; d < dim; ++d)
+      for (int n = 0; n < kKeysAtOnce; ++n) by_key[n] = MulAdd(row[n * stride + d], query[d * kTile], by_key[n]);
+    for (int n = 0; n < kKeysAtOnce; ++n) wasm_v128_store(scores + n * kTile, wasm_f32x4_splat(by_key[n]));
   }
-  for (; j < seen.end; ++j) {
+  for (; left > 0; --left, row += stride, scores += kTile) {
     float sum = 0;
-    for (int64_t d = 0; d < dim; ++d) sum = MulAdd(keys.data[j * keys.stride + d], query[d * kTile], sum);
-    wasm_v128_store(scores + j * kTile, wasm_f32x4_splat(sum));
+    for (ptrdiff_t d = 0; d < dim; ++d) sum = MulAdd(row[d], query[d * kTile], sum);
+    wasm_v128_store(scores, wasm_f32x4_splat(sum));
   }
+}
+
+// out[d][0] += sum over keys of weights[key][0] * keys[key][d] for 4 * kVectors dimensions from `first` on.
+template <int kVectors>
+void AddDimensions(Range seen, Rows keys, const float* weights, ptrdiff_t first, float* out) {
+  alignas(16) float numbers[4 * kVectors];
+  out += first * kTile;
+  for (int n = 0; n < 4 * kVectors; ++n) numbers[n] = out[n * kTile];
+  v128_t sum[kVectors];
+  for (int n = 0; n < kVectors; ++n) sum[n] = wasm_v128_load(numbers + 4 * n);
+  const float *row = keys.data + seen.begin * keys.stride + first, *weight = weights + seen.begin * kTile;
+  for (int j = seen.begin; j < seen.end; ++j, row += keys.stride, weight += kTile) {
+    const v128_t factor = wasm_v128_load32_splat(weight);
+    for (int n = 0; n < kVectors; ++n) sum[n] = MulAdd(wasm_v128_load(row + 4 * n), factor, sum[n]);
+  }
+  for (int n = 0; n < kVectors; ++n) wasm_v128_store(numbers + 4 * n, sum[n]);
+  for (int n = 0; n < 4 * kVectors; ++n) out[n * kTile] = numbers[n];
 }
 
 // out[d][0] += sum over keys of weights[key][0] * keys[key][d]
 void AddOne(Range seen, Rows keys, const float* weights, int64_t dim, float* out) {
-  ReadAhead(seen, keys, dim);
-  int64_t first = 0;
-  for (; first + kDimensionsAtOnce <= dim; first += kDimensionsAtOnce) {
-    alignas(16) float numbers[kDimensionsAtOnce];
-    for (int n = 0; n < kDimensionsAtOnce; ++n) numbers[n] = out[(first + n) * kTile];
-    v128_t sum[kDimensionsAtOnce / 4];
-    for (int n = 0; n < kDimensionsAtOnce / 4; ++n) sum[n] = wasm_v128_load(numbers + 4 * n);
-    for (int j = seen.begin; j < seen.end; ++j) {
-      const float* row = keys.data + j * keys.stride + first;
-      const v128_t weight = wasm_v128_load32_splat(weights + j * kTile);
-      for (int n = 0; n < kDimensionsAtOnce / 4; ++n) sum[n] = MulAdd(wasm_v128_load(row + 4 * n), weight, sum[n]);
-    }
-    for (int n = 0; n < kDimensionsAtOnce / 4; ++n) wasm_v128_store(numbers + 4 * n, sum[n]);
-    for (int n = 0; n < kDimensionsAtOnce; ++n) out[(first + n) * kTile] = numbers[n];
-  }
-  for (; first < dim; ++first) {
+  const ptrdiff_t width = dim;
+  ptrdiff_t first = 0;
+  for (; first + 64 <= width; first += 64) AddDimensions<16>(seen, keys, weights, first, out);
+  for (; first + 16 <= width; first += 16) AddDimensions<4>(seen, keys, weights, first, out);
+  for (; first + 4 <= width; first += 4) AddDimensions<1>(seen, keys, weights, first, out);
+  for (; first < width; ++first) {
     float& sum = out[first * kTile];
     for (int j = seen.begin; j < seen.end; ++j)
       sum = MulAdd(keys.data[j * keys.stride + first], weights[j * kTile], sum);

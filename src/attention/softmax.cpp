@@ -50,6 +50,34 @@ void UpdateGroup(Range seen, float* scores, float* largest, float* sum, int64_t 
       wasm_v128_store(out + d * kTile + 4 * v, wasm_f32x4_mul(wasm_v128_load(out + d * kTile + 4 * v), factor[v]));
 }
 
+// The first lane alone, with keys as lanes: the same bits, a quarter of the exponentials.
+void UpdateOne(Range seen, float* scores, float* largest, float* sum, int64_t rows, float* out) {
+  alignas(16) float weights[kTile];
+  const int count = seen.end - seen.begin, lanes = (count + 3) & ~3;
+  float* first = scores + seen.begin * kTile;
+  for (int j = 0; j < count; ++j) weights[j] = first[j * kTile];
+  for (int j = count; j < lanes; ++j) weights[j] = -INFINITY;
+  const v128_t before = wasm_f32x4_splat(*largest);
+  v128_t now = before;
+  for (int j = 0; j < lanes; j += 4) now = wasm_f32x4_pmax(now, wasm_v128_load(weights + j));
+  now = wasm_f32x4_pmax(now, wasm_i32x4_shuffle(now, now, 2, 3, 0, 1));
+  now = wasm_f32x4_pmax(now, wasm_i32x4_shuffle(now, now, 1, 0, 3, 2));
+  const v128_t shift = wasm_v128_andnot(now, wasm_f32x4_eq(now, MinusInfinity()));
+  for (int j = 0; j < lanes; j += 4)
+    wasm_v128_store(weights + j, ExpNonPositive(wasm_f32x4_sub(wasm_v128_load(weights + j), shift)));
+  float total = 0;
+  for (int j = 0; j < count; ++j) {
+    total += weights[j];
+    first[j * kTile] = weights[j];
+  }
+  const float factor = wasm_f32x4_extract_lane(ExpNonPositive(wasm_f32x4_sub(before, shift)), 0);
+  const bool grew = *largest != wasm_f32x4_extract_lane(now, 0);
+  *largest = wasm_f32x4_extract_lane(now, 0);
+  *sum = MulAdd(*sum, factor, total);
+  if (!grew) return;
+  for (int64_t d = 0; d < rows; ++d) out[d * kTile] *= factor;
+}
+
 }  // namespace
 
 void SoftmaxState::Reset(float sink) {
@@ -62,7 +90,9 @@ void UpdateSoftmax(const Tile& tile, float* scores, SoftmaxState* state, int64_t
     const Range seen = Seen(tile, g);
     if (seen.empty()) continue;
     const int lane = g * kGroup;
-    if (tile.GroupWidth(g) == kGroup)
+    if (tile.queries == 1)
+      UpdateOne(seen, scores, state->largest, state->sum, rows, out);
+    else if (tile.GroupWidth(g) == kGroup)
       UpdateGroup<2>(seen, scores + lane, state->largest + lane, state->sum + lane, rows, out + lane);
     else
       UpdateGroup<1>(seen, scores + lane, state->largest + lane, state->sum + lane, rows, out + lane);

@@ -7,6 +7,21 @@
 #include "base/math.h"
 
 namespace poslab {
+namespace {
+
+// More fine rows than these are themselves sums of two.
+constexpr int64_t kDirectRows = 32;
+
+// The angle-addition theorem for a row of pairs.
+void Add(const double* cos_a, const double* sin_a, const double* cos_b, const double* sin_b, int64_t pairs,
+         double* __restrict cosines, double* __restrict sines) {
+  for (int64_t k = 0; k < pairs; ++k) {
+    cosines[k] = cos_a[k] * cos_b[k] - sin_a[k] * sin_b[k];
+    sines[k] = sin_a[k] * cos_b[k] + cos_a[k] * sin_b[k];
+  }
+}
+
+}  // namespace
 
 Result<AngleRows> AngleRows::Make(Positions positions, std::span<const double> frequencies) {
   AngleRows rows;
@@ -21,7 +36,14 @@ Result<AngleRows> AngleRows::Make(Positions positions, std::span<const double> f
       POSLAB_RETURN_IF_ERROR(fine->ResizeForOverwrite("position", size));
     }
     for (int64_t n = 0; n < rows.fine_rows_; ++n) {
-      rows.Fill(static_cast<double>(n), rows.fine_cos_.data() + n * pairs, rows.fine_sin_.data() + n * pairs);
+      const int64_t direct = n % kDirectRows, at = n * pairs, whole_at = (n - direct) * pairs;
+      double *cosines = rows.fine_cos_.data(), *sines = rows.fine_sin_.data();
+      if (n < kDirectRows || direct == 0) {
+        rows.Fill(static_cast<double>(n), cosines + at, sines + at);
+      } else {
+        Add(cosines + whole_at, sines + whole_at, cosines + direct * pairs, sines + direct * pairs, pairs, cosines + at,
+            sines + at);
+      }
     }
   }
   for (Buffer<double>* row : {&rows.coarse_cos_, &rows.coarse_sin_, &rows.cos_, &rows.sin_}) {
@@ -46,13 +68,9 @@ void AngleRows::Row(int64_t n) {
     coarse_row_ = coarse_row;
   }
   const int64_t pairs = static_cast<int64_t>(frequencies_.size());
-  const double *coarse_cos = coarse_cos_.data(), *coarse_sin = coarse_sin_.data();
-  const double *fine_cos = fine_cos_.data() + fine_row * pairs, *fine_sin = fine_sin_.data() + fine_row * pairs;
-  double* __restrict cosines = cos_.data(), * __restrict sines = sin_.data();
-  for (int64_t k = 0; k < pairs; ++k) {
-    cosines[k] = coarse_cos[k] * fine_cos[k] - coarse_sin[k] * fine_sin[k];
-    sines[k] = coarse_sin[k] * fine_cos[k] + coarse_cos[k] * fine_sin[k];
-  }
+  const int64_t at = fine_row * pairs;
+  Add(coarse_cos_.data(), coarse_sin_.data(), fine_cos_.data() + at, fine_sin_.data() + at, pairs, cos_.data(),
+      sin_.data());
 }
 
 void AngleRows::RowReference(int64_t n) { Fill(static_cast<double>(positions_[n]), cos_.data(), sin_.data()); }

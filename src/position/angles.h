@@ -2,8 +2,8 @@
 // cos and sin of position * frequency for many positions, in double. Contiguous positions are written as
 // coarse + fine, and the angle-addition theorem is used once an entry:
 //   cos(a + b) = cos a cos b - sin a sin b,   sin(a + b) = sin a cos b + cos a sin b,
-// so that n positions need about 2 sqrt(n) rows of library calls. Both parts come straight from the library (nothing is
-// multiplied up from row to row): the error stays within 4 units of 2^-53 plus that of the angle itself.
+// so that n positions need about sqrt(n) rows of calls of SinCos. Of more than 32 fine rows most are such sums themselves
+// (nothing is multiplied up from row to row): the error stays within 8 units of 2^-53 plus that of the angle itself.
 #pragma once
 
 #include <cstdint>

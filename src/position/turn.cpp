@@ -2,6 +2,7 @@
 #include "position/turn.h"
 
 #include <cmath>
+#include <cstddef>
 
 #include "base/simd.h"
 
@@ -9,10 +10,10 @@ namespace poslab {
 namespace {
 
 // `sign` is the sign bit to flip in the sine: 0, or -0.0f for the transpose.
-void Half(int64_t pairs, const float* cos, const float* sin, float sign, float* row) {
+void Half(ptrdiff_t pairs, const float* cos, const float* sin, float sign, float* row) {
   const v128_t flip = wasm_f32x4_splat(sign);
   float* second = row + pairs;
-  int64_t k = 0;
+  ptrdiff_t k = 0;
   for (; k + 4 <= pairs; k += 4) {
     const v128_t c = wasm_v128_load(cos + k), s = wasm_v128_xor(wasm_v128_load(sin + k), flip);
     const v128_t a = wasm_v128_load(row + k), b = wasm_v128_load(second + k);
@@ -27,10 +28,10 @@ void Half(int64_t pairs, const float* cos, const float* sin, float sign, float* 
   }
 }
 
-void Interleaved(int64_t pairs, const float* cos, const float* sin, float sign, float* row) {
+void Interleaved(ptrdiff_t pairs, const float* cos, const float* sin, float sign, float* row) {
   // (a, b) * (c, c) + (b, a) * (-s, s).
   const v128_t flip = wasm_v128_xor(wasm_f32x4_make(-0.0f, 0.0f, -0.0f, 0.0f), wasm_f32x4_splat(sign));
-  int64_t k = 0;
+  ptrdiff_t k = 0;
   for (; k + 2 <= pairs; k += 2) {
     const v128_t x = wasm_v128_load(row + 2 * k);
     const v128_t swapped = wasm_i32x4_shuffle(x, x, 1, 0, 3, 2);
@@ -47,14 +48,25 @@ void Interleaved(int64_t pairs, const float* cos, const float* sin, float sign, 
   }
 }
 
-}  // namespace
-
-void TurnRow(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row) {
-  layout == Rotation::Layout::kHalf ? Half(pairs, cos, sin, 0.0f, row) : Interleaved(pairs, cos, sin, 0.0f, row);
+void Rows(Rotation::Layout layout, ptrdiff_t pairs, const float* cos, const float* sin, float sign, ptrdiff_t count,
+          ptrdiff_t dim, float* row) {
+  if (layout == Rotation::Layout::kHalf) {
+    for (; count > 0; --count, cos += pairs, sin += pairs, row += dim) Half(pairs, cos, sin, sign, row);
+  } else {
+    for (; count > 0; --count, cos += pairs, sin += pairs, row += dim) Interleaved(pairs, cos, sin, sign, row);
+  }
 }
 
-void TurnRowBack(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row) {
-  layout == Rotation::Layout::kHalf ? Half(pairs, cos, sin, -0.0f, row) : Interleaved(pairs, cos, sin, -0.0f, row);
+}  // namespace
+
+void TurnRowsOn(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, int64_t count, int64_t dim,
+                float* rows) {
+  Rows(layout, pairs, cos, sin, 0.0f, count, dim, rows);
+}
+
+void TurnRowsBack(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, int64_t count,
+                  int64_t dim, float* rows) {
+  Rows(layout, pairs, cos, sin, -0.0f, count, dim, rows);
 }
 
 Turn QueryTurn(const Rotation& rotation, int64_t index) {

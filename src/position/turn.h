@@ -7,10 +7,20 @@
 
 namespace poslab {
 
-// Turns one row of `dim` floats, in place; lanes from 2 * pairs on stay. cos, sin: [pairs].
-void TurnRow(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row);
+// Turns `count` rows of `dim` floats, in place; lanes from 2 * pairs on stay. cos, sin: [count, pairs].
+void TurnRowsOn(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, int64_t count, int64_t dim,
+                float* rows);
 // The same with the angle negated: the transpose, which is what gradients go through.
-void TurnRowBack(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row);
+void TurnRowsBack(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, int64_t count,
+                  int64_t dim, float* rows);
+
+// One row.
+inline void TurnRow(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row) {
+  TurnRowsOn(layout, pairs, cos, sin, 1, 0, row);
+}
+inline void TurnRowBack(Rotation::Layout layout, int64_t pairs, const float* cos, const float* sin, float* row) {
+  TurnRowsBack(layout, pairs, cos, sin, 1, 0, row);
+}
 
 // The row of cosines (or sines) for query or key `index`, wherever the hook keeps it.
 struct Turn {

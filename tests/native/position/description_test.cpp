@@ -50,8 +50,8 @@ TEST_CASE("An unknown field is refused with the nearest field, nested names incl
   CHECK(Refusal("rope", {Number("factor", 2)}).suggestion == "scaling.factor");
   CHECK(Refusal("rope", {Text("scaling.rope_type", "yarn")}).suggestion == "scaling.ropeType");
   CHECK(Refusal("none", {Number("theta", 2)}).suggestion == "");
-  CHECK(Refusal("none", {Number("theta", 2)}).allowed == "no field (this scheme has none)");
   CHECK(Refusal("sandwich", {Number("something", 2)}).allowed == "one of base, dim");
+  CHECK(Refusal("forgetting", {Number("theta", 2)}).allowed == "no field (this scheme has none)");
   CHECK(Refusal("t5", {Number("max_distance", 2)}).suggestion == "maxDistance");
 }
 
