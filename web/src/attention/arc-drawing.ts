@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws arcs: on canvas for the screen, as an SVG document to be saved.
 
-import { darkTheme, lightTheme } from "../engine/poslab.js";
-import { escapeXml, svgDocument } from "../../../bindings/js/svg-text.js";
+import { darkTheme, escapeXml, lightTheme, svgDocument } from "../engine/poslab.js";
 import type { Theme } from "../schemes/looks.js";
 import { arcOpacity, arcPath, arcWidth, tokenPlace, type Arc, type ArcFrame } from "./arcs.js";
 

@@ -2,7 +2,7 @@
 import { loadPosLab } from "poslab";
 import { expect, it, vi } from "vitest";
 import type { Encoding } from "../engine/poslab.js";
-import { callCode } from "./code.js";
+import { rowCode } from "./code.js";
 import { Panel } from "./panels.js";
 import { RandomSource } from "./sources.js";
 
@@ -17,7 +17,7 @@ it("the copied code prints the numbers of the page, for every kind of scheme", a
       causal: true,
       window: 4,
     });
-    const code = callCode({ comment: `of ${type},\nin head 2`, call: panel.call(4, 70), head: 1, keyNames: symbols });
+    const code = rowCode({ comment: `of ${type},\nin head 2`, call: panel.call(4, 70), head: 1, keyNames: symbols });
     expect(code.split("\n")[0]).toBe('import { loadPosLab } from "poslab";');
     const printed: unknown[][] = [];
     // The same text, with its import handed in.

@@ -44,6 +44,6 @@ export { completeExperiment } from "../../../bindings/js/experiment.js";
 export { computeVerdict, verdictSentence } from "../../../bindings/js/verdict.js";
 export { curveStyles } from "../../../bindings/js/scheme-style.js";
 export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/chart-svg.js";
-export { darkTheme, lightTheme } from "../../../bindings/js/svg-text.js";
+export { darkTheme, escapeXml, lightTheme, svgDocument } from "../../../bindings/js/svg-text.js";
 export type { PosLab } from "../../../bindings/js/poslab.js";
 export { readSafetensors } from "../../../bindings/js/safetensors.js";

@@ -62,6 +62,12 @@ export const chinese: EncodingsWords = {
     handsSummary: (position, outside, pairs) =>
       `在位置 ${position}，${pairs} 根指针中有 ${outside} 根处于训练中没见过的角度。`,
     handSaid: (pair, position, x, y) => `第 ${pair} 对，位置 ${position}：余弦 ${x}，正弦 ${y}`,
+    cosine: "余弦",
+    sine: "正弦",
+    outside: "没见过的角度",
+    yes: "是",
+    no: "否",
+    noHands: "这种编码并不单独转动一个向量，所以没有指针可画；下面的分数说明它做了什么。",
     pair: (number) => `第 ${number} 对`,
     play: "播放",
     pause: "暂停",

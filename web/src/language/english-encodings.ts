@@ -66,6 +66,13 @@ export const english = {
       `At position ${position}, ${outside} of ${pairs} hands stand at an angle not seen in training.`,
     handSaid: (pair: string, position: string, x: string, y: string) =>
       `pair ${pair} at position ${position}: cos ${x}, sin ${y}`,
+    cosine: "cosine",
+    sine: "sine",
+    outside: "angle never seen",
+    yes: "yes",
+    no: "no",
+    noHands:
+      "This encoding does not turn a vector by itself, so there are no hands to draw; the scores below show what it does.",
     pair: (number: string) => `pair ${number}`,
     play: "Play",
     pause: "Pause",

@@ -3,7 +3,7 @@
 // changes is the encoding's doing. A band shows what random vectors do to it.
 
 import { mean, quantileSorted } from "d3-array";
-import { attend, shapeOf } from "./scores.js";
+import { attend, shapeOf, type Tokens } from "./scores.js";
 import { attempt, counting, type Subject } from "./subject.js";
 import { normalVectors, randomSource } from "./vectors.js";
 
@@ -19,6 +19,16 @@ export interface ByDistance {
 /** Draws for a band; each gives every head another pair of vectors. */
 export const kBandDraws = 24;
 
+/** The vectors of each draw: a query's and a key's for every head, [heads, dim]. */
+export function bandDraws(subject: Subject, content: Content, draws = kBandDraws, seed = subject.sizes.seed) {
+  const { heads, dim } = shapeOf(subject);
+  const random = randomSource(seed);
+  return counting(draws).map(() => {
+    const query = normalVectors(random, heads * dim);
+    return { query, key: content === "same" ? query : normalVectors(random, heads * dim) };
+  });
+}
+
 /**
  * Scores of a query at `reach` on keys at 0 ... reach. "same": the key is the query's own vector, of length 1 a dimension on
  * average; "unrelated": another random one.
@@ -30,12 +40,9 @@ export function scoresByDistance(
   { draws = kBandDraws, encoded = true, seed = subject.sizes.seed } = {},
 ): ByDistance {
   const { heads, dim } = shapeOf(subject);
-  const random = randomSource(seed);
   const distances = counting(reach + 1);
   const all = distances.map(() => counting(heads).map((): number[] => []));
-  for (let draw = 0; draw < draws; draw += 1) {
-    const query = normalVectors(random, heads * dim);
-    const one = content === "same" ? query : normalVectors(random, heads * dim);
+  for (const { query, key: one } of bandDraws(subject, content, draws, seed)) {
     const key = new Float32Array(heads * (reach + 1) * dim);
     for (let head = 0; head < heads; head += 1) {
       const vector = one.subarray(head * dim, (head + 1) * dim);
@@ -75,18 +82,23 @@ export interface HeadMatrix {
  * others one sees the scores of a text whose tokens are all the same random vector.
  */
 export function scoreMatrix(subject: Subject, side: number): HeadMatrix {
-  const { heads, dim } = shapeOf(subject);
+  const { heads } = shapeOf(subject);
   const bias = attempt(() => subject.lab.bias(subject.position, { heads, queryLength: side, keyLength: side }));
   if (bias.value) return { heads, side, data: bias.value.data, fixed: true };
-  const random = randomSource(subject.sizes.seed);
-  const vectors = normalVectors(random, heads * dim);
-  const data = new Float32Array(heads * side * dim);
-  for (let head = 0; head < heads; head += 1) {
-    for (let place = 0; place < side; place += 1)
-      data.set(vectors.subarray(head * dim, (head + 1) * dim), (head * side + place) * dim);
-  }
-  const tokens = { heads, dim, data, positions: counting(side) };
+  const tokens = equalTokens(subject, side);
   return { heads, side, data: attend(subject, tokens, tokens).scores, fixed: false };
+}
+
+/** Tokens that are all the same random vector, another for each head. */
+export function equalTokens(subject: Subject, count: number): Tokens {
+  const { heads, dim } = shapeOf(subject);
+  const vectors = normalVectors(randomSource(subject.sizes.seed), heads * dim);
+  const data = new Float32Array(heads * count * dim);
+  for (let head = 0; head < heads; head += 1) {
+    for (let place = 0; place < count; place += 1)
+      data.set(vectors.subarray(head * dim, (head + 1) * dim), (head * count + place) * dim);
+  }
+  return { heads, dim, data, positions: counting(count) };
 }
 
 /** One head of it. */

@@ -2,6 +2,7 @@
 // Scores before the softmax, through the package's attention: the probe that works for every scheme, whatever its hook. For
 // a scheme that adds to embeddings, its rows are added to the vectors first; the rest is attention's own doing.
 
+import type { AttentionOptions } from "../../engine/poslab.js";
 import { gatesOf } from "./gates.js";
 import type { Subject } from "./subject.js";
 import { acts } from "./subject.js";
@@ -41,29 +42,36 @@ export interface Scored {
   /** [heads, queries, dim] */ output: Float32Array;
 }
 
-/** Queries on keys under the scheme; values are the keys unless given. */
-export function attend(
-  subject: Subject,
-  queries: Tokens,
-  keys: Tokens,
-  options: { causal?: boolean; scale?: number; values?: Float32Array; encoded?: boolean } = {},
-): Scored {
+export interface AttendOptions {
+  causal?: boolean;
+  scale?: number;
+  /** default: the keys */ values?: Float32Array;
+  /** default true; false leaves the scheme out */ encoded?: boolean;
+}
+
+/** What `lab.attention` is given for queries on keys under the scheme. */
+export function callOf(subject: Subject, queries: Tokens, keys: Tokens, options: AttendOptions): AttentionOptions {
   const { causal = false, scale, values, encoded = true } = options;
   const [query, key] = encoded ? [embedded(subject, queries), embedded(subject, keys)] : [queries, keys];
   const shape = (tokens: Tokens) => [tokens.heads, tokens.positions.length, tokens.dim];
   const gates = encoded ? gatesOf(subject, keys) : undefined;
-  const { scores, output } = subject.lab.attention({
-    query: { data: query.data, shape: shape(query) },
-    key: { data: key.data, shape: shape(key) },
-    value: { data: values ?? keys.data, shape: shape(keys) },
+  const given = { data: key.data, shape: shape(key) };
+  return {
+    query: query === key ? given : { data: query.data, shape: shape(query) },
+    key: given,
+    value: values || key !== keys ? { data: values ?? keys.data, shape: shape(keys) } : given,
     position: encoded && subject.hooks.some((hook) => hook !== "embedding") ? subject.position : { type: "none" },
     mask: { causal },
     queryPositions: queries.positions,
     keyPositions: keys.positions,
-    scores: true,
     ...(scale === undefined ? {} : { scale }),
     ...(gates ? { gates } : {}),
-  });
+  };
+}
+
+/** Queries on keys under the scheme. */
+export function attend(subject: Subject, queries: Tokens, keys: Tokens, options: AttendOptions = {}): Scored {
+  const { scores, output } = subject.lab.attention({ ...callOf(subject, queries, keys, options), scores: true });
   return { scores: scores!.data, output: output.data };
 }
 

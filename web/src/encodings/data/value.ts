@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a scheme adds to the output by itself: attention over values that are all zero leaves nothing else.
 
-import { attend, shapeOf } from "./scores.js";
+import { attend, shapeOf, type Tokens } from "./scores.js";
 import { counting, type Subject } from "./subject.js";
 import { normalVectors, randomSource } from "./vectors.js";
 
@@ -12,11 +12,16 @@ export interface Added {
   /** [heads, queries, dim] */ data: Float32Array;
 }
 
-export function addedToOutput(subject: Subject, queries: number): Added {
+/** Random tokens at 0, 1, ... */
+export function randomTokens(subject: Subject, queries: number): Tokens {
   const { heads, dim } = shapeOf(subject);
-  const random = randomSource(subject.sizes.seed);
-  const tokens = { heads, dim, data: normalVectors(random, heads * queries * dim), positions: counting(queries) };
-  const values = new Float32Array(heads * queries * dim);
+  const data = normalVectors(randomSource(subject.sizes.seed), heads * queries * dim);
+  return { heads, dim, data, positions: counting(queries) };
+}
+
+export function addedToOutput(subject: Subject, queries: number): Added {
+  const tokens = randomTokens(subject, queries);
+  const values = new Float32Array(tokens.data.length);
   const { output } = attend(subject, tokens, tokens, { causal: true, values });
-  return { heads, queries, dim, data: output };
+  return { heads: tokens.heads, queries, dim: tokens.dim, data: output };
 }
