@@ -216,15 +216,25 @@ describe("what is saved of the Attention page", () => {
     await context.close();
   });
 
-  it("is code that names the package and the scheme", async () => {
-    const { page, context } = await open("#/attention?v=1&q=3&k=1", {
+  it("is code that prints what the page shows", async () => {
+    const lab = await loadPosLab();
+    const { page, context } = await open("#/attention?v=1&q=3&k=1&e=rope,forgetting", {
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await panel(page, "rope").getByRole("button", { name: "Copy as JavaScript" }).click();
-    await panel(page, "rope").getByText("Copied").waitFor();
-    const code = await page.evaluate(() => navigator.clipboard.readText());
-    expect(code).toMatch(/^import \{ loadPosLab \} from "poslab";/);
-    expect(code).toContain('position: { type: "rope" }');
+    for (const type of ["rope", "forgetting"] as const) {
+      await panel(page, type).getByRole("button", { name: "Copy as JavaScript" }).click();
+      await panel(page, type).getByText("Copied").waitFor();
+      const code = await page.evaluate(() => navigator.clipboard.readText());
+      const printed: unknown[][] = [];
+      const body = code.replace('import { loadPosLab } from "poslab";', "");
+      expect(body).not.toBe(code);
+      const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+      const log = (...given: unknown[]) => printed.push(given);
+      await (new AsyncFunction("loadPosLab", "console", body)(() => lab, { log }) as Promise<void>);
+      const source = new RandomSource(lab, symbols, 1, 4);
+      const row = new Panel(lab, source, { type }, causal).row(3, 0);
+      expect(printed).toEqual([0, 1, 2, 3].map((key) => [symbols[key], row.scores[key], row.weights[key]]));
+    }
     await context.close();
   });
 });

@@ -240,6 +240,44 @@ describe("what is saved", () => {
     await context.close();
   });
 
+  it("are the dials too, as a table, as numbers, as a drawing and as code", async () => {
+    const { page, context } = await visit(site, {
+      hash: "#/encodings/rope",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const figure = page.locator("figure", { has: page.getByRole("slider", { name: "position" }) });
+    const group = figure.getByRole("group", { name: /^Save: / });
+    const unit = new Float32Array(32).fill(1, 0, 16);
+    const { data } = lab.rotate({ data: unit, shape: [1, 1, 32] }, { type: "rope" }, { positions: [12] });
+    const hands = Array.from({ length: 16 }, (_, pair) => [data[pair]!, data[pair + 16]!]);
+
+    const csv = await saved(page, () => group.getByRole("button", { name: "CSV" }).click());
+    expect(csv.name).toBe("poslab-rope-hands-at12-L64-heads4-headDim32.csv");
+    const rows = csvParseRows(csv.bytes.toString("utf8").replace(/^#.*\n/gm, "")).slice(1);
+    expect(rows.map((row) => [Number(row[1]), Number(row[2])])).toEqual(hands);
+
+    const svg = (await saved(page, () => group.getByRole("button", { name: "SVG" }).click())).bytes.toString("utf8");
+    const lines = await page.evaluate((text) => {
+      const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+      return parsed.querySelector("parsererror") ? -1 : parsed.querySelectorAll("line").length;
+    }, svg);
+    expect(lines).toBe(16);
+
+    await group.getByRole("button", { name: "Copy as JavaScript" }).click();
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+    const body = code.replace('import { loadPosLab } from "poslab";', "");
+    const run = new AsyncFunction("loadPosLab", `${body}; return data;`) as unknown as (
+      load: typeof loadPosLab,
+    ) => Promise<number[]>;
+    expect(await run(loadPosLab)).toEqual(hands.flat());
+
+    await figure.getByRole("button", { name: "Show as table" }).click();
+    const cells = await figure.getByRole("row").nth(2).getByRole("cell").allInnerTexts();
+    expect(readNumber(cells[0]!)).toBeCloseTo(hands[1]![0]!, 6);
+    await context.close();
+  });
+
   it("are curves too", async () => {
     const { page, context } = await visit(site, { hash: "#/encodings/t5" });
     const group = page.getByRole("group", { name: /^Save: What is added to the score, by distance/ });

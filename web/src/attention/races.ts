@@ -4,7 +4,7 @@
 
 import { corpusText } from "../engine/corpora.js";
 import type { CompleteExperiment } from "../engine/poslab.js";
-import { recordedIndex, recordedWeights, type RecordedEntry } from "../race/recorded.js";
+import { recordedId, recordedIndex, recordedWeights, type RecordedEntry } from "../race/recorded.js";
 import { ownText } from "../state/fields.js";
 import { keptRaces, openKept, type KeptSummary } from "../storage/runs.js";
 import type { RaceModels } from "./trained.js";
@@ -25,11 +25,9 @@ export async function raceChoices(): Promise<RaceChoice[]> {
   ];
 }
 
-const taskName = ({ task }: CompleteExperiment) => (task.type === "text" ? `text-${task.corpus ?? "own"}` : task.type);
-
 function recordedChoice(entry: RecordedEntry): RaceChoice {
   const { experiment, weightsSeed } = entry;
-  const id = taskName(experiment);
+  const id = recordedId(entry);
   const load = async (): Promise<RaceModels> => {
     const [corpus, ...weights] = await Promise.all([
       textOf(experiment, null),

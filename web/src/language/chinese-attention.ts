@@ -71,6 +71,8 @@ export const chinese: AttentionWords = {
     encodings: "位置编码",
   },
   panel: {
+    about: "这是什么？",
+    aboutOf: (name) => `这是什么？${name}的页面`,
     query: "查询",
     key: "键",
     title: (name, head) => `${name}，第 ${head} 头`,

@@ -23,6 +23,11 @@ export const chinese: EncodingsWords = {
   besideNone: "不比较",
   refused: (message) => `计算核心拒绝此设置：${message}`,
   learns: (list, seed) => `它要学习 ${list}；图中所画是训练开始时的初值，随机种子为 ${seed}。`,
+  onward: {
+    question: "看它如何起作用：",
+    attention: "谁在看谁",
+    race: "让它参加外推赛",
+  },
   formula: {
     heading: "公式",
     symbols: "符号",
@@ -153,6 +158,13 @@ export const chinese: EncodingsWords = {
       lowerScore: (from, to) => `这个距离的键，分数比以往都低：从 ${from} 降到 ${to}。越远越不算数。`,
       otherScore: (largest) => `分数变到一个新值，变化不超过 ${largest}。`,
       nothing: "什么也不变：没有什么会随位置而变。",
+    },
+    recorded: {
+      sentence: (length, parts) => `录制的外推赛里，小模型用它在 ${length} 个字符上训练，测得：${parts}。`,
+      lossAt: (loss, length) => `长 ${length} 时每字符 ${loss} 奈特`,
+      undefinedAt: (length) => `长 ${length} 时没有定义`,
+      join: "，",
+      link: "与其他编码一起看。",
     },
     rowsCurve: "与最相似的训练过的行的余弦",
     rowsLabel: "最相似的行",

@@ -23,6 +23,8 @@ export const race: typeof english = {
     takesAbout: (time) => `约 ${time}`,
     waitingForResult: "第一批结果测出后，这里会给出结论。",
     result: "结论",
+    why: (length) => `曲线为什么分开？点结论里的名字，看这种编码是什么、超过 ${length} 之后会怎样。`,
+    whoLooks: "看看这些训练好的模型在看哪里。",
     verdict: {
       breaksLoss: (by, within) => `{name}在 ${within} 个字符之内就变差 ${by} 奈特`,
       breaksAccuracy: (by, within) => `{name}在 ${within} 个符号之内就下降 ${by} 个百分点`,

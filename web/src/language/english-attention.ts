@@ -70,6 +70,8 @@ export const english = {
     encodings: "Encodings",
   },
   panel: {
+    about: "What is it?",
+    aboutOf: (name: string) => `What is it? The page of ${name}`,
     query: "query",
     key: "key",
     title: (name: string, head: string) => `${name}, head ${head}`,

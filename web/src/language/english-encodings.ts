@@ -23,6 +23,11 @@ export const english = {
   refused: (message: string) => `The core refuses this: ${message}`,
   learns: (list: string, seed: string) =>
     `It learns ${list}; what is drawn are start values, as training would draw them with seed ${seed}.`,
+  onward: {
+    question: "See it work:",
+    attention: "who looks at whom under it",
+    race: "race it past the trained length",
+  },
   formula: {
     heading: "Formula",
     symbols: "Symbols",
@@ -163,6 +168,14 @@ export const english = {
         `A key at this distance scores lower than any before it: ${to} after ${from}. The further, the less it counts.`,
       otherScore: (largest: string) => `The score changes by up to ${largest} to a value of its own.`,
       nothing: "Nothing changes: there is nothing that a position could change.",
+    },
+    recorded: {
+      sentence: (length: string, parts: string) =>
+        `Measured in the recorded race, where a small model was trained with it on ${length} characters: ${parts}.`,
+      lossAt: (loss: string, length: string) => `${loss} nats a character at ${length}`,
+      undefinedAt: (length: string) => `not defined at ${length}`,
+      join: ", ",
+      link: "See it beside the others.",
     },
     rowsCurve: "Cosine with the most similar trained row",
     rowsLabel: "most similar row",

@@ -21,6 +21,9 @@ export const race = {
     takesAbout: (time: string) => `about ${time}`,
     waitingForResult: "The verdict appears when the first runs are measured.",
     result: "Result",
+    why: (length: string) =>
+      `Why do the curves part? A name in the verdict opens what that encoding is and what it does past ${length}.`,
+    whoLooks: "See what these trained models look at.",
     // Verdict: parts are joined in this order and drawn with coloured names.
     verdict: {
       breaksLoss: (by: string, within: string) => `{name} loses ${by} nats within ${within} characters`,

@@ -21,7 +21,14 @@ import { AfterTraining } from "./after.svelte.js";
 import { LiveRace, type LiveStart, type Milestone } from "./live.svelte.js";
 import { Models, type ModelSource } from "./models.js";
 import { findProblems, type TextFacts } from "./problems.js";
-import { recordedIndex, recordedResult, recordedWeights, recordingOf, type RecordedEntry } from "./recorded.js";
+import {
+  recordedId,
+  recordedIndex,
+  recordedResult,
+  recordedWeights,
+  recordingOf,
+  type RecordedEntry,
+} from "./recorded.js";
 import { readOwnText, type OwnText } from "./setup/own-text.js";
 import type { Shown } from "./shown.js";
 import { Speed } from "./speed.svelte.js";
@@ -35,6 +42,7 @@ export class RacePage {
 
   live = $state.raw<LiveRace | null>(null);
   #still = $state.raw<Shown | null>(null);
+  #stillId = $state<string | null>(null);
   recording = $state.raw<RecordedEntry[] | null>(null);
   recordingFailed = $state(false);
   kept = $state.raw<KeptSummary[]>([]);
@@ -66,6 +74,10 @@ export class RacePage {
     const { experiment, build, date, lanes } = this.live;
     return { source: "live", date, build, experiment, runs: lanes.map((lane) => lane.result) };
   });
+  /** Under which name the Attention page finds the models of what is drawn; null while there are none. */
+  modelsId: string | null = $derived.by(() =>
+    !this.live ? this.#stillId : this.live.phase === "finished" ? this.live.id : null,
+  );
   /** Whether the settings are those of what is drawn (changes at test time aside, they are measured on it). */
   matches = $derived.by(() => {
     const { experiment } = this.planned;
@@ -107,6 +119,7 @@ export class RacePage {
       if (entry)
         await this.#show(
           await recordedResult(entry),
+          entry.weights.length > 0 ? recordedId(entry) : null,
           (encoding) => recordedWeights(entry, encoding),
           (encoding) => (entry.weights[encoding] === undefined ? null : entry.weightsSeed),
         );
@@ -126,10 +139,12 @@ export class RacePage {
   /** `seedOf` is null where there are no weights. */
   async #show(
     shown: Shown,
+    id: string | null,
     weights: (encoding: number) => Promise<Uint8Array | null>,
     seedOf: (encoding: number) => number | null,
   ): Promise<void> {
     this.#still = shown;
+    this.#stillId = id;
     this.#openAfter({
       experiment: shown.experiment,
       ownText: this.own?.bytes ?? null,
@@ -264,7 +279,7 @@ export class RacePage {
         const seed = seedOf(encoding);
         return seed === null ? null : contents.weights({ encoding, seed });
       };
-      await this.#show(shown, weightsOf, seedOf);
+      await this.#show(shown, id, weightsOf, seedOf);
       return;
     }
     await this.#start(

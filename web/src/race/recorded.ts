@@ -13,6 +13,10 @@ export interface RecordedEntry {
   /** one file an encoding, in order */ weights: string[];
 }
 
+/** The name of a recorded race in links: its task. */
+export const recordedId = ({ experiment: { task } }: Pick<RecordedEntry, "experiment">): string =>
+  task.type === "text" ? `text-${task.corpus ?? "own"}` : task.type;
+
 const at = (file: string) => new URL(`./recorded/${file}`, document.baseURI);
 
 export async function recordedIndex(): Promise<RecordedEntry[]> {

@@ -14,7 +14,7 @@ export const page: SchemePage = {
   users: [
     ["BLOOM (112 heads), MPT, Falcon-RW, BTLM", 'slopes: "standard"'],
     ["Baichuan-13B (40 heads)", 'slopes: "standard"'],
-    ["Jina embeddings v2", 'slopes: "standard", in both directions'],
+    ["Jina embeddings v2", { en: 'slopes: "standard", in both directions', zh: 'slopes: "standard"，双向' }],
   ],
   sources: [
     [

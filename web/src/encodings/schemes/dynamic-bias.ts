@@ -19,7 +19,7 @@ export const page: SchemePage = {
     },
   },
   users: [
-    ["CrossFormer", "in two dimensions, within a window of an image"],
+    ["CrossFormer", { en: "in two dimensions, within a window of an image", zh: "二维，限于图像的一个窗口内" }],
     ["x-transformers (DynamicPositionBias)", 'distance: "linear" or "log"'],
   ],
   sources: [

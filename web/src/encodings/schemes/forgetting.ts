@@ -13,7 +13,7 @@ export const page: SchemePage = {
       return String.raw`s_{${query},${key}} = \frac{q \cdot k}{\sqrt{${headDim}}}${between}`;
     },
   },
-  users: [["x-transformers (DataDependentAlibi)", "the bias of the gates starts at 5"]],
+  users: [["x-transformers (DataDependentAlibi)", { en: "gateBias starts at 5", zh: "gateBias 从 5 开始" }]],
   sources: [
     [
       "Lin et al. 2025, Forgetting Transformer: Softmax Attention with a Forget Gate",

@@ -13,7 +13,7 @@ export const page: SchemePage = {
   users: [
     ["BERT, GPT-2, CLIP, ViT", "offset: 0"],
     ["OPT, BART", "offset: 2"],
-    ["RoBERTa, XLM-R", "offset: 2, counting tokens that are not padding"],
+    ["RoBERTa, XLM-R", { en: "offset: 2, counting tokens that are not padding", zh: "offset: 2，只数非填充的词元" }],
   ],
   sources: [
     ["Gehring et al. 2017, Convolutional Sequence to Sequence Learning", "https://arxiv.org/abs/1705.03122"],

@@ -13,7 +13,12 @@ export const page: SchemePage = {
     score: ({ scheme, sizes: { headDim } }, { query, key }) =>
       String.raw`s_{${query},${key}} = \frac{1}{\sqrt{${headDim}}} \sum_{c=0}^{${headDim - 1}} \mu(q_c)\,\mu(k_c) \cos\!\left(${key - query} \cdot ${texNumber(numberOf(scheme, "theta", kTheta))}^{-c/${headDim}} + \delta_c\right)`,
   },
-  users: [["x-transformers (PolarEmbedding)", "theta: 10000, phases that start at 0"]],
+  users: [
+    [
+      "x-transformers (PolarEmbedding)",
+      { en: "theta: 10000, phases that start at 0", zh: "theta: 10000，相位从 0 开始" },
+    ],
+  ],
   sources: [
     [
       "Gopalakrishnan et al. 2025, Decoupling the “What” and “Where” With Polar Coordinate Positional Embeddings",

@@ -27,10 +27,28 @@ export const page: SchemePage = {
   users: [
     ["Llama 2 (Meta's weights), GPT-J", 'theta: 10000, layout: "interleaved"'],
     ["Llama 2 (Hugging Face), Mistral, Falcon", 'theta: 10000, layout: "half"'],
-    ["GPT-NeoX, Pythia", 'theta: 10000, layout: "half", rotaryDim: a quarter of the head'],
-    ["Llama 3", 'theta: 500000, layout: "half"; 3.1 and later with scaling llama3'],
+    [
+      "GPT-NeoX, Pythia",
+      {
+        en: 'theta: 10000, layout: "half", rotaryDim: a quarter of the head',
+        zh: 'theta: 10000, layout: "half"，rotaryDim 为每头维数的四分之一',
+      },
+    ],
+    [
+      "Llama 3",
+      {
+        en: 'theta: 500000, layout: "half"; 3.1 and later with scaling llama3',
+        zh: 'theta: 500000, layout: "half"；3.1 起用 llama3 缩放',
+      },
+    ],
     ["Qwen 2.5", 'theta: 1000000, layout: "half"'],
-    ["Gemma 3", 'layout: "half", theta: 10000 in local layers and 1000000 (linear, 8) in global ones'],
+    [
+      "Gemma 3",
+      {
+        en: 'layout: "half", theta: 10000 in local layers and 1000000 (linear, 8) in global ones',
+        zh: 'layout: "half"，局部层 theta: 10000，全局层 1000000（linear, 8）',
+      },
+    ],
   ],
   sources: [
     [

@@ -16,7 +16,12 @@ export const page: SchemePage = {
       return String.raw`b_{${head + 1}}(${query},${key}) = ${factor} \sum_{k=0}^{${dim / 2 - 1}} \cos\!\left(${query - key} \cdot ${texNumber(base)}^{-2k/${dim}}\right)`;
     },
   },
-  users: [["NeMo Megatron", "k counted from 1, and half of dim taken off every score"]],
+  users: [
+    [
+      "NeMo Megatron",
+      { en: "k counted from 1, and half of dim taken off every score", zh: "k 从 1 数起，每个分数再减去 dim 的一半" },
+    ],
+  ],
   sources: [
     [
       "Chi et al. 2023, Dissecting Transformer Length Extrapolation via the Lens of Receptive Field Analysis",

@@ -3,6 +3,7 @@
 // scheme without a file has all that its hooks show, and says no more than that.
 
 import type { Tensor } from "../../engine/poslab.js";
+import type { Language } from "../../language/format.js";
 import type { Subject } from "../data/subject.js";
 import type { SchemeObject } from "../../state/page-link.js";
 
@@ -28,9 +29,9 @@ export interface SchemePage {
     angle?: (subject: Subject, cell: PairCell) => string;
     score?: (subject: Subject, cell: ScoreCell) => string;
   };
-  /** models and the convention that they use, as fields of the scheme object */ users?: readonly (readonly [
+  /** models and the convention that they use, as fields of the scheme object or in words */ users?: readonly (readonly [
     models: string,
-    convention: string,
+    convention: string | Record<Language, string>,
   ])[];
   /** author, year, title and address */ sources: readonly (readonly [name: string, address: string])[];
 }

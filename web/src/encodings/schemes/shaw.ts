@@ -17,8 +17,11 @@ export const page: SchemePage = {
     },
   },
   users: [
-    ["Transformer with relative positions (tensor2tensor, OpenNMT)", "maxDistance: 16 or 20, keys and values"],
-    ["wav2vec2-BERT", "64 to the left and 8 to the right, keys alone"],
+    [
+      "Transformer with relative positions (tensor2tensor, OpenNMT)",
+      { en: "maxDistance: 16 or 20, keys and values", zh: "maxDistance: 16 或 20，键和值都用" },
+    ],
+    ["wav2vec2-BERT", { en: "64 to the left and 8 to the right, keys alone", zh: "左 64、右 8，只用于键" }],
   ],
   sources: [
     ["Shaw et al. 2018, Self-Attention with Relative Position Representations", "https://arxiv.org/abs/1803.02155"],

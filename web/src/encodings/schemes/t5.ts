@@ -14,8 +14,14 @@ export const page: SchemePage = {
     },
   },
   users: [
-    ["T5, mT5, FLAN-T5", "buckets: 32, maxDistance: 128; scores are not divided by √d"],
-    ["UMT5", "buckets: 32, maxDistance: 128, a table a layer"],
+    [
+      "T5, mT5, FLAN-T5",
+      {
+        en: "buckets: 32, maxDistance: 128; scores are not divided by √d",
+        zh: "buckets: 32, maxDistance: 128；分数不除以 √d",
+      },
+    ],
+    ["UMT5", { en: "buckets: 32, maxDistance: 128, a table a layer", zh: "buckets: 32, maxDistance: 128，每层一张表" }],
   ],
   sources: [
     [

@@ -18,8 +18,8 @@ export const page: SchemePage = {
     },
   },
   users: [
-    ["Transformer-XL, XLNet", "base: 10000, one u and v a head"],
-    ["Conformer", "base: 10000, in both directions"],
+    ["Transformer-XL, XLNet", { en: "base: 10000, one u and v a head", zh: "base: 10000，每头一对 u、v" }],
+    ["Conformer", { en: "base: 10000, in both directions", zh: "base: 10000，双向" }],
   ],
   sources: [
     [
