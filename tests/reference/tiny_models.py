@@ -99,6 +99,19 @@ kModels = {
             type_vocab_size=1,
         ),
     ),
+    "bert-untied": (
+        "bert",
+        dict(
+            hidden_size=16,
+            intermediate_size=24,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            max_position_embeddings=kTrained,
+            hidden_act="gelu_new",
+            tie_word_embeddings=False,
+        ),
+    ),
+    "gpt2-untied": ("gpt2", dict(gpt2, n_inner=24, tie_word_embeddings=False)),
     "gemma": ("gemma", dict(llama, head_dim=12)),
     "stablelm": (
         "stablelm",
@@ -125,8 +138,8 @@ kModels = {
     ),
 }
 # Those whose table of positions ends, and MPT and GPT-J, whose tables transformers makes for the trained length alone.
-kBounded = {"opt", "roberta", "gpt-bigcode", "gpt-bigcode-heads", "mpt", "gptj"}
-kEncoders = {"roberta"}
+kBounded = {"opt", "roberta", "bert-untied", "gpt2-untied", "gpt-bigcode", "gpt-bigcode-heads", "mpt", "gptj"}
+kEncoders = {"roberta", "bert-untied"}
 # The eager code of transformers 5.24 adds ALiBi twice in Falcon (in the mask and to the scores), its fused code once: the
 # logits are of that, and there are no attention weights.
 kFused = {"falcon-rw"}
@@ -153,12 +166,8 @@ def run(model, ids, **more):
     return result.logits[0].double(), attention
 
 
-def without_cache(model):
-    return {} if model.config.model_type == "roberta" else {"use_cache": False}
-
-
 def reference_of(name, model):
-    more = without_cache(model)
+    more = {} if name in kEncoders else {"use_cache": False}
     random = torch.Generator().manual_seed(11)
     draw = lambda count: torch.randint(3, kVocabulary, (count,), generator=random).tolist()
     ids = draw(kLength)

@@ -57,18 +57,21 @@ export function changeOf(architecture: Architecture, override: PositionOverride)
   return { ...change, position: withOriginalLength(changed, architecture) };
 }
 
-/** The scheme that all layers share. */
+/** The scheme that all layers share; a rotation may leave out every n-th of them (SmolLM 3). */
 function schemeOf({ decoder, encoder }: Architecture, field: string): Position {
   const { position } = (decoder ?? encoder) as Stack;
-  if (!("type" in position))
-    throw new PosLabError(
-      "notDefined",
-      `override.${field}: the layers of this model have different schemes; give position, which is for all`,
-      {
-        argument: `override.${field}`,
-      },
-    );
-  return position;
+  if ("type" in position) return position;
+  const [first, second, ...more] = [...new Map(position.map((one) => [JSON.stringify(one), one])).values()];
+  if (first && !second) return first;
+  const interval = position.findIndex(({ type }) => type === "none") + 1;
+  const isRegular = position.every(({ type }, layer) => (type === "none") === ((layer + 1) % interval === 0));
+  if (first?.type === "rope" && second?.type === "none" && more.length === 0 && isRegular)
+    return { ...first, noRopeLayerInterval: interval };
+  throw new PosLabError(
+    "notDefined",
+    `override.${field}: the layers of this model have different schemes; give position, which is for all`,
+    { argument: `override.${field}` },
+  );
 }
 
 function wrongScheme(field: string, needed: string, type: string): PosLabError {
@@ -102,7 +105,15 @@ const llama3Bands = { lowFreqFactor: 1, highFreqFactor: 4 };
 export function parseOverride(text: string): PositionOverride {
   const trimmed = text.trim();
   if (trimmed.startsWith("{")) return fromJson(trimmed);
-  return Object.assign({}, ...trimmed.split("+").map(parsePart)) as PositionOverride;
+  const override: PositionOverride = {};
+  for (const part of trimmed.split("+")) {
+    const given = parsePart(part);
+    const [field] = Object.keys(given);
+    if (Object.hasOwn(override, field!))
+      throw wrongArgument("contradiction", "override", text, `${field} once, not several times,`);
+    Object.assign(override, given);
+  }
+  return override;
 }
 
 function fromJson(text: string): PositionOverride {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { compareAll } from "../../../bindings/cli/model-check.js";
-import { inspectModel, openModel } from "../../../bindings/js/models.js";
+import { inspectModel, openModel, parseOverride, type PositionOverride } from "../../../bindings/js/models.js";
 import { readSafetensors } from "../../../bindings/js/safetensors.js";
 
 type Json = Record<string, unknown>;
@@ -67,5 +67,69 @@ describe("families", () => {
       await expect(inspectModel(join(folder, name), { config: { ...configOf(name), ...change } })).rejects.toThrow(
         message,
       );
+  });
+});
+
+// A checkpoint whose config says so from the beginning is what an override must give.
+describe("an override gives the logits of the config that says the same", () => {
+  const ids = Array.from({ length: 24 }, (_, place) => (7 * place + 3) % 24);
+  const rope = (more: Json): Json => ({ rope_parameters: { rope_theta: 10000, rope_type: "default", ...more } });
+  const yarn = { rope_type: "yarn", factor: 4, original_max_position_embeddings: 16 };
+  const llama3 = { rope_type: "llama3", factor: 8, low_freq_factor: 1, high_freq_factor: 4 };
+  const rows: [string, PositionOverride, Json][] = [
+    ["mistral", parseOverride("theta:500"), rope({ rope_theta: 500 })],
+    ["mistral", parseOverride("window:3"), { sliding_window: 3 }],
+    ["mistral", parseOverride("window:0"), { sliding_window: null }],
+    ["qwen2", parseOverride("linear:4"), rope({ rope_type: "linear", factor: 4 })],
+    ["qwen2", parseOverride("dynamic:2"), rope({ rope_type: "dynamic", factor: 2 })],
+    ["qwen2", parseOverride("yarn:4"), rope(yarn)],
+    ["qwen2", parseOverride("llama3:8"), rope({ ...llama3, original_max_position_embeddings: 16 })],
+    ["qwen2", parseOverride("theta:90+linear:3"), rope({ rope_theta: 90, rope_type: "linear", factor: 3 })],
+    ["llama-yarn", parseOverride('{"scaling":null}'), rope({ rope_theta: 100 })],
+    ["smollm3", parseOverride("theta:300"), rope({ rope_theta: 300 })],
+    ["smollm3", parseOverride("none"), { no_rope_layers: [0, 0, 0, 0] }],
+    ["qwen2-windows", parseOverride("theta:300"), rope({ rope_theta: 300 })],
+    // Falcon scales its biases with the logits, by 1/2 here.
+    ["falcon-7b", { position: { type: "alibi", slopes: [1, 2, 3, 4].map((head) => 4 ** -head / 2) } }, { alibi: true }],
+  ];
+
+  it.each(rows)("%s under %j", async (name, override, change) => {
+    const [model, other] = [
+      await openModel(join(folder, name)),
+      await openModel(join(folder, name), { config: { ...configOf(name), ...change } }),
+    ];
+    const own = model.logits(ids).data;
+    const got = model.logits(ids, { override }).data;
+    const wanted = other.logits(ids).data;
+    const apart = (a: Float32Array, b: Float32Array): number =>
+      a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - b[index]!)), 0);
+    expect(apart(got, wanted)).toBeLessThan(1e-5);
+    expect(apart(got, own)).toBeGreaterThan(1e-3);
+    expect(model.logits(ids).data).toEqual(own);
+    model.dispose();
+    other.dispose();
+  });
+
+  it("and changes of layout, slopes and ids as they are defined", async () => {
+    const bloom = await openModel(join(folder, "mpt"));
+    const short = ids.slice(0, 12);
+    const own = bloom.logits(short).data;
+    expect(bloom.logits(short, { override: { slopes: "standard" } }).data).toEqual(own);
+    expect(bloom.logits(short, { override: { slopes: [0, 0, 0] } }).data).toEqual(
+      bloom.logits(short, { override: { position: { type: "none" } } }).data,
+    );
+    bloom.dispose();
+    // Only distances count for a rotation; a learned table is read further down.
+    const gpt2 = await openModel(join(folder, "gpt2-untied"));
+    const shifted = gpt2.logits(short, { override: { shift: 2 } }).data;
+    expect(shifted).toEqual(gpt2.logits(short, { positions: short.map((_, place) => place + 2) }).data);
+    expect(shifted).not.toEqual(gpt2.logits(short).data);
+    expect(() => gpt2.logits(short, { override: { shift: 5 } })).toThrow(/16/);
+    gpt2.dispose();
+    const phi = await openModel(join(folder, "phi"));
+    const turned = phi.logits(short, { override: { layout: "interleaved" } }).data;
+    expect(turned).not.toEqual(phi.logits(short).data);
+    expect(phi.logits(short, { override: { layout: "half" } }).data).toEqual(phi.logits(short).data);
+    phi.dispose();
   });
 });

@@ -41,7 +41,7 @@ describe("an override as text", () => {
     ['{"scaling":null,"window":0}', { scaling: null, window: 0 }],
   ])("%s", (text, override) => expect(parseOverride(text)).toEqual(override));
 
-  it.each(["yarn", "yarn:x", "window:", "layout:diagonal", "yarn:4:5", "", "{"])(
+  it.each(["yarn", "yarn:x", "window:", "layout:diagonal", "yarn:4:5", "", "{", "yarn:4+linear:2"])(
     "refuses %j and says what is allowed",
     (text) => {
       expect(() => parseOverride(text)).toThrow(/^override/);
@@ -68,6 +68,14 @@ describe("a change of positions", () => {
     });
   });
 
+  it("reaches the layers that rotate, where every n-th does not", () => {
+    const [rotates, none]: Position[] = [{ type: "rope", theta: 7 }, { type: "none" }];
+    const changed = (position: Position[]): unknown => changeOf(architecture(position), { theta: 5 }).position;
+    expect(changed([rotates!, none!, rotates!, none!])).toEqual({ type: "rope", theta: 5, noRopeLayerInterval: 2 });
+    expect(changed([rotates!, rotates!, none!])).toEqual({ type: "rope", theta: 5, noRopeLayerInterval: 3 });
+    expect(changed([rotates!, rotates!])).toEqual({ type: "rope", theta: 5 });
+  });
+
   it("is refused where the model has no such thing", () => {
     expect(() => changeOf(architecture({ type: "alibi" }), { theta: 5 })).toThrow(
       /positions are "alibi", and only "rope" has theta/,
@@ -76,7 +84,10 @@ describe("a change of positions", () => {
     expect(() => changeOf(rope, { theta: 5, position: { type: "none" } })).toThrow(
       /override\.theta: 5 was given; either/,
     );
-    expect(() => changeOf(architecture([{ type: "rope" }, { type: "none" }]), { theta: 5 })).toThrow(
+    expect(() => changeOf(architecture([{ type: "rope" }, { type: "rope", theta: 9 }]), { theta: 5 })).toThrow(
+      /different schemes/,
+    );
+    expect(() => changeOf(architecture([{ type: "none" }, { type: "rope" }]), { theta: 5 })).toThrow(
       /different schemes/,
     );
     expect(() => changeOf(rope, { tetha: 5 } as object)).toThrow(/override\.tetha is not known; did you mean "theta"/);

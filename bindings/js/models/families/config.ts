@@ -38,6 +38,16 @@ export class Config {
     return value as number;
   }
 
+  /** A size for both sides, or a list of height and width. */
+  pair(name: string): [number, number] {
+    const value = this.value(name);
+    if (!Array.isArray(value)) return [this.count(name), this.count(name)];
+    const [height, width] = (value as unknown[]).map((side) => new Config({ [name]: side }, this.name).count(name));
+    if (height === undefined || width === undefined || value.length !== 2)
+      throw this.#wrong([name], value, "a whole number, or two (height and width),");
+    return [height, width];
+  }
+
   number(fallback: number, ...names: string[]): number {
     const value = this.value(...names);
     if (value === undefined) return fallback;

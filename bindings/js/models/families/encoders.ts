@@ -20,7 +20,7 @@ function stack({ config, conventions }: FamilyInput, place: "pre" | "post"): Sta
 }
 
 /** Without a language-model head the rows of the last layer are the result. */
-function bert(input: FamilyInput, headName: string): Architecture {
+function bert(input: FamilyInput, headName: string, outputName: string): Architecture {
   const { config, has } = input;
   const kind = config.text("absolute", "position_embedding_type");
   config.refuse(kind !== "absolute", "position_embedding_type", '"absolute"');
@@ -32,7 +32,9 @@ function bert(input: FamilyInput, headName: string): Architecture {
     trainedLength: input.conventions.usableLength ?? 0,
     encoder: { ...encoder, embeddingNorm: true, finalNorm: false, causal: config.flag(false, "is_decoder") },
     tokenTypes: config.optionalCount("type_vocab_size") ?? 0,
-    head: has(headName) ? { outputs: vocabulary, tied: true, bias: true, transform: encoder.activation } : null,
+    head: has(headName)
+      ? { outputs: vocabulary, tied: hasTiedOutput(input, outputName), bias: true, transform: encoder.activation }
+      : null,
   };
 }
 
@@ -53,48 +55,57 @@ const bertPlaces = (prefix: string): Places => ({
   "blocks.{n}.norm2": `${prefix}encoder.layer.{n}.output.LayerNorm`,
 });
 
+/** The output is the embedding, unless the config says otherwise and the file has another. */
+const hasTiedOutput = ({ config, has }: FamilyInput, outputName: string): boolean =>
+  config.flag(true, "tie_word_embeddings") || !has(`${outputName}.weight`);
+
+/** An output of its own has its bias beside it. */
+const outputPlaces = (input: FamilyInput, outputName: string, tiedBias: string): Places =>
+  hasTiedOutput(input, outputName) ? { "head.bias": tiedBias } : { head: outputName };
+
 /** Checkpoints of the bare model have no "bert." in front of their names. */
 const withOrWithout = ({ has }: FamilyInput, prefix: string): string =>
   has(`${prefix}embeddings.word_embeddings.weight`) ? prefix : "";
 /** heads of other tasks, and the tied output where it is stored all the same */
 const otherHeads =
-  /^((bert|roberta)\.)?pooler\.|^classifier\.|^qa_outputs\.|^cls\.seq_relationship\.|decoder\.(weight|bias)$/;
+  /^((bert|roberta)\.)?pooler\.|^classifier\.|^qa_outputs\.|^cls\.seq_relationship\.|decoder\.(weight|bias)$|^(cls\.predictions|lm_head)\.bias$/;
 
 export const encoders: readonly Family[] = [
   {
     types: ["bert"],
     about: "BERT (Devlin et al. 2019): learned positions, post-norm",
-    architecture: (input) => bert(input, "cls.predictions.transform.dense.weight"),
+    architecture: (input) => bert(input, "cls.predictions.transform.dense.weight", "cls.predictions.decoder"),
     places: (input) => ({
       ...bertPlaces(withOrWithout(input, "bert.")),
       "head.transform": "cls.predictions.transform.dense",
       "head.norm": "cls.predictions.transform.LayerNorm",
-      "head.bias": "cls.predictions.bias",
+      ...outputPlaces(input, "cls.predictions.decoder", "cls.predictions.bias"),
     }),
     ignored: otherHeads,
   },
   {
     types: ["roberta", "xlm-roberta", "camembert"],
     about: "RoBERTa (Liu et al. 2019): BERT with positions from the padding id + 1 on",
-    architecture: (input) => bert(input, "lm_head.dense.weight"),
+    architecture: (input) => bert(input, "lm_head.dense.weight", "lm_head.decoder"),
     places: (input) => ({
       ...bertPlaces(withOrWithout(input, "roberta.")),
       "head.transform": "lm_head.dense",
       "head.norm": "lm_head.layer_norm",
-      "head.bias": "lm_head.bias",
+      ...outputPlaces(input, "lm_head.decoder", "lm_head.bias"),
     }),
     ignored: otherHeads,
   },
   {
-    types: ["vit", "deit"],
+    types: ["vit"],
     about: "ViT (Dosovitskiy et al. 2021): a learned grid of positions, resized for other image sizes",
     architecture: (input) => {
       const { config, has, shapeOf } = input;
-      const size = config.count("image_size");
-      const patch = config.count("patch_size");
-      config.refuse(size % patch !== 0, "image_size", `a multiple of patch_size (${patch})`);
+      const [height, width] = config.pair("image_size");
+      const [patch, patchWidth] = config.pair("patch_size");
+      config.refuse(patch !== patchWidth, "patch_size", "a square");
+      config.refuse(height % patch !== 0 || width % patch !== 0, "image_size", `a multiple of patch_size (${patch})`);
       const outputs = shapeOf("classifier.weight")?.[0];
-      const rows = 1 + (size / patch) ** 2;
+      const rows = 1 + (height / patch) * (width / patch);
       return {
         dim: config.count("hidden_size"),
         vocabulary: 0,
@@ -110,7 +121,7 @@ export const encoders: readonly Family[] = [
             out: true,
           },
         },
-        image: { channels: config.optionalCount("num_channels") ?? 3, patch, height: size, width: size },
+        image: { channels: config.optionalCount("num_channels") ?? 3, patch, height, width },
         head: has("classifier.weight") && outputs ? { outputs, tied: false, bias: true, pooling: "first" } : null,
       };
     },
@@ -137,6 +148,6 @@ export const encoders: readonly Family[] = [
         head: "classifier",
       };
     },
-    ignored: /^((vit|deit)\.)?pooler\.|mask_token$/,
+    ignored: /^(vit\.)?pooler\.|mask_token$/,
   },
 ];

@@ -34,8 +34,8 @@ interface Description {
   stack?: Partial<Stack>;
 }
 
-/** Pre-LayerNorm, biases everywhere, tied output unless said otherwise. */
-function decoder({ config, conventions }: FamilyInput, description: Description): Architecture {
+/** Pre-LayerNorm, biases everywhere, tied output unless the config and the file have another. */
+function decoder({ config, conventions, has }: FamilyInput, description: Description): Architecture {
   const { dim, layers, heads, headDim } = sizesOf(config);
   const vocabulary = config.count("vocab_size");
   return {
@@ -54,7 +54,11 @@ function decoder({ config, conventions }: FamilyInput, description: Description)
       bias: true,
       ...description.stack,
     },
-    head: { outputs: vocabulary, tied: description.tied ?? true, ...(description.headBias ? { bias: true } : {}) },
+    head: {
+      outputs: vocabulary,
+      tied: description.tied ?? (config.flag(true, "tie_word_embeddings") || !has("lm_head.weight")),
+      ...(description.headBias ? { bias: true } : {}),
+    },
   };
 }
 
@@ -85,7 +89,7 @@ const falconBlock = "transformer.h.{n}.";
 
 /** Each of GPT-2's modules inside a block. */
 const gpt2Block = modules("blocks.{n}.", "h.{n}.", { norm1: "ln_1", norm2: "ln_2" });
-const gpt2Outside: Places = { embedding: "wte", "position.table": "wpe.weight", norm: "ln_f" };
+const gpt2Outside: Places = { embedding: "wte", "position.table": "wpe.weight", norm: "ln_f", head: "lm_head" };
 const transposed = (from: string): { from: string; transposed: true } => ({ from, transposed: true });
 
 const bloomModules = (block: string, attention: string): Places => ({
@@ -229,6 +233,7 @@ export const gptShaped: readonly Family[] = [
       embedding: "word_embeddings",
       "embedding.norm": "word_embeddings_layernorm",
       norm: "ln_f",
+      head: "lm_head",
       ...bloomModules("h.{n}.", "self_attention"),
     },
     ignored: /^lm_head\.weight$/,
@@ -277,6 +282,7 @@ export const gptShaped: readonly Family[] = [
     places: {
       embedding: "wte",
       norm: "norm_f",
+      head: "lm_head",
       ...modules("blocks.{n}.", "blocks.{n}.", { norm1: "norm_1", norm2: "norm_2" }),
       ...queriesKeysValues("blocks.{n}.attn.Wqkv"),
       "blocks.{n}.attention.output": "blocks.{n}.attn.out_proj",
@@ -311,6 +317,7 @@ export const gptShaped: readonly Family[] = [
       embedding: "decoder.embed_tokens",
       "position.table": "decoder.embed_positions.weight",
       norm: "decoder.final_layer_norm",
+      head: "lm_head",
       ...modules("blocks.{n}.", "decoder.layers.{n}.", { norm1: "self_attn_layer_norm", norm2: "final_layer_norm" }),
       ...modules("blocks.{n}.attention.", "decoder.layers.{n}.self_attn.", {
         query: "q_proj",
