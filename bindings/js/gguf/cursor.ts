@@ -93,8 +93,8 @@ export class Cursor {
   /** Moves past `count` bytes and returns where they begin. */
   skip(count: number | bigint, what: string): number {
     const begin = this.at;
-    if (BigInt(begin) + BigInt(count) > BigInt(this.#fileSize))
-      throw ggufError(`${what} takes ${count} bytes at byte ${begin}, and the file has ${this.#fileSize}`);
+    const fits = typeof count === "number" ? begin + count <= this.#fileSize : BigInt(begin) + count <= this.#fileSize;
+    if (!fits) throw ggufError(`${what} takes ${count} bytes at byte ${begin}, and the file has ${this.#fileSize}`);
     if (begin + Number(count) > this.#window.length) throw new WindowTooShort();
     this.at = begin + Number(count);
     return begin;
@@ -117,9 +117,10 @@ export class Cursor {
     return Number(count);
   }
 
-  /** A name: UTF-8, or the file is refused. */
-  name(what: string): string {
+  /** A name: UTF-8 of at most so many bytes, or the file is refused. */
+  name(what: string, longest: number): string {
     const length = this.uint64(`the length of ${what}`);
+    if (length > BigInt(longest)) throw ggufError(`${what} is ${length} bytes long; at most ${longest} are allowed`);
     const begin = this.skip(length, what);
     try {
       return strictDecoder.decode(this.#window.subarray(begin, this.at));
@@ -169,7 +170,10 @@ export class Cursor {
     const begin = this.at;
     const ends = new Uint32Array(count);
     for (let index = 0; index < count; index += 1) {
-      this.skip(this.uint64(`the length of ${key}`), `the text of ${key}`);
+      const length = this.skip(8, key);
+      // Numbers where they do: there may be millions of texts.
+      const [low, high] = [this.#view.getUint32(length, true), this.#view.getUint32(length + 4, true)];
+      this.skip(high === 0 ? low : this.#view.getBigUint64(length, true), key);
       ends[index] = this.at - begin;
     }
     return new StringArray(this.#window.subarray(begin, this.at), ends);

@@ -48,10 +48,11 @@ const defaultAlignment = 32,
   largestAlignment = 2 ** 20;
 /** ggml's GGML_MAX_DIMS and GGML_MAX_NAME. */
 const mostDimensions = 4,
-  longestName = 64;
+  longestName = 64,
+  longestKey = 65_535;
 /** More than any model has; what is kept of a key or tensor is larger than it is in the file. */
 const mostKeys = 65_536,
-  mostTensors = 262_144;
+  mostTensors = 65_536;
 const firstWindow = 2 ** 20;
 
 export interface GgufTensor {
@@ -89,19 +90,20 @@ function parse(window: Uint8Array, fileSize: number): GgufHeader {
   const keyCount = cursor.count("keys", 13, mostKeys);
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < keyCount; index += 1) {
-    const key = cursor.name("a key");
+    const key = cursor.name("a key", longestKey);
     if (metadata.has(key)) throw ggufError(`the key ${JSON.stringify(key)} is there twice`);
     metadata.set(key, cursor.value(JSON.stringify(key)));
   }
-  const infos = Array.from({ length: tensorCount }, () => readInfo(cursor));
-  const alignment = alignmentOf(metadata);
-  const dataBegin = Math.ceil(cursor.at / alignment) * alignment;
   const names = new Set<string>();
-  const tensors = infos.map((info) => {
+  const infos = Array.from({ length: tensorCount }, () => {
+    const info = readInfo(cursor);
     if (names.has(info.name)) throw ggufError(`the tensor ${JSON.stringify(info.name)} is there twice`);
     names.add(info.name);
-    return place(info, dataBegin, alignment);
+    return info;
   });
+  const alignment = alignmentOf(metadata);
+  const dataBegin = Math.ceil(cursor.at / alignment) * alignment;
+  const tensors = infos.map((info) => place(info, dataBegin, alignment));
   checkOverlap(tensors);
   return { metadata, tensors };
 }
@@ -125,10 +127,8 @@ interface TensorInfo {
 }
 
 function readInfo(cursor: Cursor): TensorInfo {
-  const name = cursor.name("the name of a tensor");
+  const name = cursor.name("the name of a tensor", longestName);
   const shown = JSON.stringify(name);
-  if (new TextEncoder().encode(name).length > longestName)
-    throw ggufError(`the tensor name ${shown} is longer than ${longestName} bytes`);
   const dimensions = cursor.uint32(`the dimensions of ${shown}`);
   if (dimensions > mostDimensions)
     throw ggufError(`the tensor ${shown} has ${dimensions} dimensions; at most ${mostDimensions} are allowed`);
