@@ -19,11 +19,13 @@ struct Call {
   AttentionArguments arguments;
 };
 
+int64_t Size(const Tensor& tensor) { return static_cast<int64_t>(tensor.data.size()); }
+
 HeadsView<const float> View(const Tensor& tensor) {
   return HeadsView<const float>::Packed(tensor.data.data(), tensor.shape[0], tensor.shape[1], tensor.shape[2]);
 }
 
-Status ReadInto(const val& object, const char* argument, Tensor* tensor) {
+Status ReadInto(Value object, const char* argument, Tensor* tensor) {
   Result<Tensor> read = TensorOf(object[argument], argument);
   if (!read.ok()) return read.status();
   *tensor = std::move(*read);
@@ -31,7 +33,7 @@ Status ReadInto(const val& object, const char* argument, Tensor* tensor) {
 }
 
 // A tensor [H, length], or [H] (length 0), that need not be there.
-Status ReadByHead(const val& options, const char* argument, int64_t heads, int64_t length, Tensor* tensor,
+Status ReadByHead(Value options, const char* argument, int64_t heads, int64_t length, Tensor* tensor,
                   const float** data) {
   if (!IsGiven(options[argument])) return Status::Ok();
   POSLAB_RETURN_IF_ERROR(ReadInto(options, argument, tensor));
@@ -45,7 +47,7 @@ Status ReadByHead(const val& options, const char* argument, int64_t heads, int64
   return status;
 }
 
-Status ReadMask(const val& options, Call* call) {
+Status ReadMask(Value options, Call* call) {
   Mask& mask = call->arguments.mask;
   mask.causal = TruthOf(options, "causal");
   if (TruthOf(options, "topLeft")) mask.alignment = Mask::Alignment::kTopLeft;
@@ -54,7 +56,7 @@ Status ReadMask(const val& options, Call* call) {
   const Result<Positions> documents = PositionsOf(options["documents"], 0, keys, "mask.documents", &call->documents);
   if (!documents.ok()) return documents.status();
   mask.documents = documents->ids;
-  const val key_mask = options["keyMask"];
+  const Value key_mask = options["keyMask"];
   if (!IsGiven(key_mask)) return Status::Ok();
   Result<Buffer<uint8_t>> copied = CopyBytes(key_mask, "keyMask");
   if (!copied.ok()) return copied.status();
@@ -67,7 +69,7 @@ Status ReadMask(const val& options, Call* call) {
   return Status::Ok();
 }
 
-Status ReadPositions(const val& options, Call* call) {
+Status ReadPositions(Value options, Call* call) {
   const int64_t queries = call->arguments.query.length, keys = call->arguments.key.length;
   const Positions defaults = DefaultQueryPositions(queries, keys, call->arguments.mask.alignment);
   Result<Positions> query =
@@ -81,7 +83,7 @@ Status ReadPositions(const val& options, Call* call) {
 }
 
 // `call` must not move afterwards: its parts point at each other.
-Status ReadCall(const val& scheme, const val& options, Call* call) {
+Status ReadCall(Value scheme, Value options, Call* call) {
   POSLAB_RETURN_IF_ERROR(ReadInto(options, "query", &call->query));
   POSLAB_RETURN_IF_ERROR(ReadInto(options, "key", &call->key));
   POSLAB_RETURN_IF_ERROR(ReadInto(options, "value", &call->value));
@@ -121,9 +123,16 @@ Status MakeRoom(bool wanted, const char* name, std::initializer_list<int64_t> sh
   return wanted ? buffer->Resize(name, CheckedProduct(shape)) : Status::Ok();
 }
 
+void AnswerField(const char* name, Buffer<float> numbers, std::initializer_list<int64_t> shape) {
+  TheAnswer().Field(name);
+  AnswerTensor(std::move(numbers), shape);
+}
+
 }  // namespace
 
-val AttentionCall(const val& scheme, const val& options) {
+void AttentionCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next(), options = in.Next();
   Call call;
   POSLAB_FAIL_IF_ERROR(ReadCall(scheme, options, &call));
   const int64_t heads = call.arguments.query.heads, queries = call.arguments.query.length;
@@ -140,15 +149,17 @@ val AttentionCall(const val& scheme, const val& options) {
   results.log_sum_exp = log_sum_exp.data();
   AttentionWorkspace workspace;
   POSLAB_FAIL_IF_ERROR(Attention(call.arguments, &results, &workspace));
-  val result = val::object();
-  result.set("output", TensorValue(output.span(), {heads, queries, width}));
-  if (TruthOf(options, "weights")) result.set("weights", TensorValue(weights.span(), {heads, queries, keys}));
-  if (TruthOf(options, "scores")) result.set("scores", TensorValue(scores.span(), {heads, queries, keys}));
-  if (TruthOf(options, "logSumExp")) result.set("logSumExp", TensorValue(log_sum_exp.span(), {heads, queries}));
-  return result;
+  TheAnswer().Object();
+  AnswerField("output", std::move(output), {heads, queries, width});
+  if (TruthOf(options, "weights")) AnswerField("weights", std::move(weights), {heads, queries, keys});
+  if (TruthOf(options, "scores")) AnswerField("scores", std::move(scores), {heads, queries, keys});
+  if (TruthOf(options, "logSumExp")) AnswerField("logSumExp", std::move(log_sum_exp), {heads, queries});
+  TheAnswer().End();
 }
 
-val AttentionGradientsCall(const val& scheme, const val& options) {
+void AttentionGradientsCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next(), options = in.Next();
   Call call;
   POSLAB_FAIL_IF_ERROR(ReadCall(scheme, options, &call));
   const AttentionArguments& arguments = call.arguments;
@@ -165,9 +176,9 @@ val AttentionGradientsCall(const val& scheme, const val& options) {
   Buffer<float> output, log_sum_exp, query, key, value;
   POSLAB_FAIL_IF_ERROR(MakeRoom(true, "output", {heads, queries, width}, &output));
   POSLAB_FAIL_IF_ERROR(MakeRoom(true, "logSumExp", {heads, queries}, &log_sum_exp));
-  POSLAB_FAIL_IF_ERROR(query.Resize("query", call.query.data.size()));
-  POSLAB_FAIL_IF_ERROR(key.Resize("key", call.key.data.size()));
-  POSLAB_FAIL_IF_ERROR(value.Resize("value", call.value.data.size()));
+  POSLAB_FAIL_IF_ERROR(query.Resize("query", Size(call.query)));
+  POSLAB_FAIL_IF_ERROR(key.Resize("key", Size(call.key)));
+  POSLAB_FAIL_IF_ERROR(value.Resize("value", Size(call.value)));
   AttentionResults results;
   results.output = HeadsView<float>::Packed(output.data(), heads, queries, width);
   results.log_sum_exp = log_sum_exp.data();
@@ -185,38 +196,33 @@ val AttentionGradientsCall(const val& scheme, const val& options) {
   gradients.value = HeadsView<float>::Packed(value.data(), arguments.value.heads, arguments.value.length, width);
   gradients.hooks = &hook_gradients;
   Buffer<float> gates, sinks;
-  POSLAB_FAIL_IF_ERROR(gates.Resize("gates", call.gates.data.size()));
-  POSLAB_FAIL_IF_ERROR(sinks.Resize("sinks", call.sinks.data.size()));
+  POSLAB_FAIL_IF_ERROR(gates.Resize("gates", Size(call.gates)));
+  POSLAB_FAIL_IF_ERROR(sinks.Resize("sinks", Size(call.sinks)));
   if (arguments.gates) gradients.gates = gates.data();
   if (arguments.sinks) gradients.sinks = sinks.data();
   POSLAB_FAIL_IF_ERROR(AttentionBackward(arguments, forward, &gradients, &workspace));
 
-  std::vector<Tensor> position;
+  std::vector<Buffer<float>> position;
   std::vector<TensorView<float>> position_views;
   for (const TensorView<const float>& parameter : call.given.parameters) {
     Result<Buffer<float>> room = Buffer<float>::Make(parameter.name, parameter.size());
     if (!room.ok()) return Failed(room.status());
-    position.push_back({std::move(*room), parameter.shape});
-    position_views.push_back({parameter.name, position.back().data.data(), parameter.shape});
+    position.push_back(std::move(*room));
+    position_views.push_back({parameter.name, position.back().data(), parameter.shape});
   }
   POSLAB_FAIL_IF_ERROR(call.given.scheme->Pull(call.bind, call.hooks, hook_gradients, position_views));
 
-  val list = val::array();
-  for (size_t n = 0; n < position.size(); ++n) {
-    val tensor = val::object();
-    tensor.set("name", std::string(position_views[n].name));
-    tensor.set("data", FloatsValue(position[n].data.span()));
-    tensor.set("shape", ShapeValue(position[n].shape));
-    list.call<void>("push", tensor);
-  }
-  val result = val::object();
-  result.set("query", TensorValue(query.span(), {heads, queries, arguments.query.dim}));
-  result.set("key", TensorValue(key.span(), {arguments.key.heads, arguments.key.length, arguments.key.dim}));
-  result.set("value", TensorValue(value.span(), {arguments.value.heads, arguments.value.length, width}));
-  result.set("position", list);
-  if (arguments.gates) result.set("gates", TensorValue(gates.span(), {heads, arguments.key.length}));
-  if (arguments.sinks) result.set("sinks", TensorValue(sinks.span(), {heads}));
-  return result;
+  TheAnswer().Object();
+  AnswerField("query", std::move(query), {heads, queries, arguments.query.dim});
+  AnswerField("key", std::move(key), {arguments.key.heads, arguments.key.length, arguments.key.dim});
+  AnswerField("value", std::move(value), {arguments.value.heads, arguments.value.length, width});
+  TheAnswer().Field("position").List();
+  for (size_t n = 0; n < position.size(); ++n)
+    AnswerNamedTensor(position_views[n].name, std::move(position[n]), position_views[n].shape);
+  TheAnswer().End();
+  if (arguments.gates) AnswerField("gates", std::move(gates), {heads, arguments.key.length});
+  if (arguments.sinks) AnswerField("sinks", std::move(sinks), {heads});
+  TheAnswer().End();
 }
 
 }  // namespace poslab::border

@@ -2,13 +2,9 @@
 // Attention and its gradients as calls with plain options (CoreAttentionCall in js/core-types.ts).
 #pragma once
 
-#include <emscripten/val.h>
-
 namespace poslab::border {
 
-using emscripten::val;
-
-val AttentionCall(const val& scheme, const val& options);
-val AttentionGradientsCall(const val& scheme, const val& options);
+void AttentionCall(double message);
+void AttentionGradientsCall(double message);
 
 }  // namespace poslab::border

@@ -2,16 +2,13 @@
 // Conversions one by one; see border.h.
 #include "border.h"
 
-#include <emscripten/bind.h>
-
 #include <algorithm>
+#include <cstring>
 
 #include "position/registry.h"
 
 namespace poslab::border {
 namespace {
-
-using emscripten::typed_memory_view;
 
 // The enumerators of Code without their k, first letter lower-case.
 const char* CodeText(Code code) {
@@ -44,54 +41,46 @@ const char* CodeText(Code code) {
   return "";
 }
 
-int64_t LengthOf(const val& array) { return static_cast<int64_t>(array["length"].as<double>()); }
-
-// A Buffer of the array's length, filled by TypedArray.set, which converts element by element.
+// A Buffer of the array's numbers, converted one by one where they are of another kind.
 template <typename T>
-Result<Buffer<T>> Copy(const val& array, std::string_view argument) {
-  Result<Buffer<T>> buffer = Buffer<T>::Make(argument, LengthOf(array));
-  if (buffer.ok() && !buffer->empty()) {
-    val(typed_memory_view(static_cast<size_t>(buffer->size()), buffer->data())).template call<void>("set", array);
+Result<Buffer<T>> Copy(Value array, Kind kind, std::string_view argument) {
+  Result<Buffer<T>> buffer = Buffer<T>::Make(argument, array.size());
+  if (!buffer.ok()) return buffer;
+  if (const void* numbers = array.Numbers(kind)) {
+    std::memcpy(buffer->data(), numbers, static_cast<size_t>(array.size()) * sizeof(T));
+  } else {
+    for (int64_t n = 0; n < array.size(); ++n) (*buffer)[n] = static_cast<T>(array.NumberAt(n));
   }
   return buffer;
 }
 
-template <typename T>
-val CopyOut(std::span<const T> numbers) {
-  return val(typed_memory_view(numbers.size(), numbers.data())).template call<val>("slice");
-}
-
-std::vector<double> NumbersOf(const val& array) {
-  std::vector<double> numbers(static_cast<size_t>(LengthOf(array)));
-  if (!numbers.empty()) val(typed_memory_view(numbers.size(), numbers.data())).call<void>("set", array);
-  return numbers;
-}
-
-Field NumbersField(const std::string& name, const val& list) {
+Field NumbersField(std::string_view name, Value list) {
   Field field;
   field.name = name;
   field.kind = Field::Kind::kNumbers;
-  field.numbers = NumbersOf(list);
+  for (int64_t n = 0; n < list.size(); ++n) field.numbers.push_back(list.NumberAt(n));
   return field;
 }
 
-Field FieldOf(const val& flat) {
-  const std::string kind = TextOf(flat, "kind");
-  const val value = flat["value"];
+Field FieldOf(Value flat) {
+  const Value value = flat["value"];
   Field field;
-  field.name = TextOf(flat, "name");
-  if (kind == "number") {
-    field.number = value.as<double>();
-  } else if (kind == "boolean") {
-    field.kind = Field::Kind::kBoolean;
-    field.boolean = value.as<bool>();
-  } else if (kind == "text") {
-    field.kind = Field::Kind::kText;
-    field.text = value.as<std::string>();
-  } else {
-    return NumbersField(field.name, value);
+  field.name = flat["name"].text();
+  switch (value.kind()) {
+    case Kind::kNumber:
+      field.number = value.number();
+      return field;
+    case Kind::kTruth:
+      field.kind = Field::Kind::kBoolean;
+      field.boolean = value.truth();
+      return field;
+    case Kind::kText:
+      field.kind = Field::Kind::kText;
+      field.text = value.text();
+      return field;
+    default:
+      return NumbersField(field.name, value);
   }
-  return field;
 }
 
 // Which learnable tensors the scheme has, asked without those lists that may be either a field or a tensor.
@@ -108,117 +97,139 @@ std::vector<std::string> TensorNames(const Description& description, const Dimen
 
 }  // namespace
 
-val FailureValue(const Status& status) {
-  val failure = val::object();
-  failure.set("code", std::string(CodeText(status.code)));
-  failure.set("argument", status.argument);
-  failure.set("given", status.given);
-  failure.set("givenNumber", status.given_number ? val(*status.given_number) : val::null());
-  failure.set("allowed", status.allowed);
-  failure.set("limits", val::array(status.limits, status.limits + 3));
-  failure.set("suggestion", status.suggestion);
-  return failure;
+void AnswerFailure(const Status& status) {
+  Answer& answer = TheAnswer();
+  answer.Object();
+  answer.Field("code").Text(CodeText(status.code));
+  answer.Field("argument").Text(status.argument);
+  answer.Field("given").Text(status.given);
+  answer.Field("givenNumber");
+  status.given_number ? answer.Number(*status.given_number) : answer.Null();
+  answer.Field("allowed").Text(status.allowed);
+  answer.Field("limits").List();
+  for (double limit : status.limits) answer.Number(limit);
+  answer.End();
+  answer.Field("suggestion").Text(status.suggestion);
+  answer.End();
 }
 
-val Failed(const Status& status) {
-  val outcome = val::object();
-  outcome.set("failure", FailureValue(status));
-  return outcome;
+void Failed(const Status& status) {
+  Answer& answer = TheAnswer();
+  answer.Clear();
+  answer.Object();
+  answer.Field("failure");
+  AnswerFailure(status);
+  answer.End();
 }
 
-double NumberOf(const val& object, const char* name) { return object[name].as<double>(); }
-int64_t CountOf(const val& object, const char* name) { return static_cast<int64_t>(NumberOf(object, name)); }
-bool TruthOf(const val& object, const char* name) { return object[name].as<bool>(); }
-std::string TextOf(const val& object, const char* name) { return object[name].as<std::string>(); }
-bool IsGiven(const val& value) { return !value.isNull() && !value.isUndefined(); }
+void DoneOr(const Status& status) {
+  if (!status.ok()) return Failed(status);
+  TheAnswer().Object();
+  TheAnswer().End();
+}
 
-std::optional<int64_t> MaybeCount(const val& object, const char* name) {
+double NumberOf(Value object, const char* name) { return object[name].number(); }
+int64_t CountOf(Value object, const char* name) { return static_cast<int64_t>(NumberOf(object, name)); }
+bool TruthOf(Value object, const char* name) { return object[name].truth(); }
+std::string TextOf(Value object, const char* name) { return std::string(object[name].text()); }
+
+std::optional<int64_t> MaybeCount(Value object, const char* name) {
   if (!IsGiven(object[name])) return std::nullopt;
   return CountOf(object, name);
 }
 
-std::vector<int64_t> ShapeOf(const val& object) {
-  const std::vector<double> extents = NumbersOf(object["shape"]);
-  return std::vector<int64_t>(extents.begin(), extents.end());
+std::vector<int64_t> CountsOf(Value list) {
+  std::vector<int64_t> counts;
+  for (int64_t n = 0; n < list.size(); ++n) counts.push_back(static_cast<int64_t>(list.NumberAt(n)));
+  return counts;
+}
+std::vector<int64_t> ShapeOf(Value object) { return CountsOf(object["shape"]); }
+
+Result<Buffer<float>> CopyFloats(Value numbers, std::string_view argument) {
+  return Copy<float>(numbers, Kind::kFloats, argument);
+}
+Result<Buffer<uint8_t>> CopyBytes(Value bytes, std::string_view argument) {
+  return Copy<uint8_t>(bytes, Kind::kBytes, argument);
+}
+Result<Buffer<int32_t>> CopyTokens(Value numbers, std::string_view argument) {
+  return Copy<int32_t>(numbers, Kind::kInts, argument);
 }
 
-Result<Buffer<float>> CopyFloats(const val& numbers, std::string_view argument) {
-  return Copy<float>(numbers, argument);
-}
-Result<Buffer<uint8_t>> CopyBytes(const val& bytes, std::string_view argument) {
-  return Copy<uint8_t>(bytes, argument);
-}
-Result<Buffer<int32_t>> CopyTokens(const val& numbers, std::string_view argument) {
-  return Copy<int32_t>(numbers, argument);
-}
-
-Result<Buffer<int64_t>> CopyIds(const val& bytes, std::string_view argument) {
-  Result<Buffer<int64_t>> ids = Buffer<int64_t>::Make(argument, LengthOf(bytes) / 8);
-  if (ids.ok() && !ids->empty()) {
-    val(typed_memory_view(static_cast<size_t>(ids->size()) * 8, reinterpret_cast<uint8_t*>(ids->data())))
-        .call<void>("set", bytes);
-  }
+Result<Buffer<int64_t>> CopyIds(Value bytes, std::string_view argument) {
+  Result<Buffer<int64_t>> ids = Buffer<int64_t>::Make(argument, bytes.size() / 8);
+  if (ids.ok()) std::memcpy(ids->data(), bytes.Numbers(Kind::kBytes), static_cast<size_t>(ids->size()) * 8);
   return ids;
 }
 
-val FloatsValue(std::span<const float> numbers) { return CopyOut(numbers); }
-val DoublesValue(std::span<const double> numbers) { return CopyOut(numbers); }
-val BytesValue(std::span<const uint8_t> bytes) { return CopyOut(bytes); }
-
-val ShapeValue(std::span<const int64_t> shape) {
-  std::vector<double> extents(shape.begin(), shape.end());
-  return val::array(extents);
+void AnswerShape(std::span<const int64_t> shape) {
+  TheAnswer().List();
+  for (int64_t extent : shape) TheAnswer().Number(static_cast<double>(extent));
+  TheAnswer().End();
 }
 
-val TensorValue(std::span<const float> numbers, std::initializer_list<int64_t> shape) {
-  val tensor = val::object();
-  tensor.set("data", FloatsValue(numbers));
-  tensor.set("shape", ShapeValue({shape.begin(), shape.size()}));
-  return tensor;
+void AnswerNamedTensor(std::string_view name, Buffer<float> numbers, std::span<const int64_t> shape) {
+  TheAnswer().Object();
+  TheAnswer().Field("name").Text(name);
+  TheAnswer().Field("data").Array(std::move(numbers));
+  TheAnswer().Field("shape");
+  AnswerShape(shape);
+  TheAnswer().End();
 }
 
-Result<Tensor> TensorOf(const val& object, std::string_view argument) {
-  Result<Buffer<float>> data = CopyFloats(object["data"], argument);
-  if (!data.ok()) return data.status();
-  return Tensor{std::move(*data), ShapeOf(object)};
+void AnswerTensor(Buffer<float> numbers, std::initializer_list<int64_t> shape) {
+  AnswerTensor(std::span<const float>(numbers.span()), shape);
+  TheAnswer().Keep(std::move(numbers));
 }
 
-Description DescriptionOf(const val& flat) {
+void AnswerTensor(std::span<const float> numbers, std::initializer_list<int64_t> shape) {
+  TheAnswer().Object();
+  TheAnswer().Field("data").Array(numbers);
+  TheAnswer().Field("shape");
+  AnswerShape({shape.begin(), shape.size()});
+  TheAnswer().End();
+}
+
+Result<Tensor> TensorOf(Value object, std::string_view argument) {
+  const Value data = object["data"];
+  if (const void* numbers = data.Numbers(Kind::kFloats))
+    return Tensor{{static_cast<const float*>(numbers), static_cast<size_t>(data.size())}, ShapeOf(object), {}};
+  Result<Buffer<float>> converted = CopyFloats(data, argument);
+  if (!converted.ok()) return converted.status();
+  const std::span<const float> numbers = converted->span();
+  return Tensor{numbers, ShapeOf(object), std::move(*converted)};
+}
+
+Description DescriptionOf(Value flat) {
   Description description;
-  description.type = TextOf(flat, "type");
-  const val fields = flat["fields"], lists = flat["lists"];
-  for (int64_t n = 0; n < LengthOf(fields); ++n) description.fields.push_back(FieldOf(fields[static_cast<int>(n)]));
-  for (int64_t n = 0; n < LengthOf(lists); ++n) {
-    const val list = lists[static_cast<int>(n)];
-    description.fields.push_back(NumbersField(TextOf(list, "name"), list["data"]));
-  }
+  description.type = flat["type"].text();
+  for (Value field : flat["fields"]) description.fields.push_back(FieldOf(field));
+  for (Value list : flat["lists"]) description.fields.push_back(NumbersField(list["name"].text(), list["data"]));
   return description;
 }
 
-Result<GivenScheme> SchemeOf(const val& flat, const Dimensions& dimensions) {
+Result<GivenScheme> SchemeOf(Value flat, const Dimensions& dimensions) {
   GivenScheme given;
   Description description = DescriptionOf(flat);
-  const val lists = flat["lists"], tensors = flat["tensors"];
+  const Value lists = flat["lists"], tensors = flat["tensors"];
   const auto add = [&given](std::string name, Result<Buffer<float>> data, std::vector<int64_t> shape) {
     if (!data.ok()) return data.status();
     given.names.push_back(std::move(name));
-    given.storage.push_back({std::move(*data), std::move(shape)});
+    const std::span<const float> numbers = data->span();
+    given.storage.push_back({numbers, std::move(shape), std::move(*data)});
     return Status::Ok();
   };
-  if (const int64_t count = LengthOf(lists); count > 0) {
+  if (const int64_t count = lists.size(); count > 0) {
     Description without_lists = description;
     without_lists.fields.resize(description.fields.size() - static_cast<size_t>(count));
     const std::vector<std::string> learnable = TensorNames(without_lists, dimensions);
-    for (int64_t n = 0; n < count; ++n) {
-      const val list = lists[static_cast<int>(n)];
+    for (Value list : lists) {
       const std::string name = TextOf(list, "name");
       if (std::find(learnable.begin(), learnable.end(), name) == learnable.end()) continue;
       std::erase_if(description.fields, [&name](const Field& field) { return field.name == name; });
-      POSLAB_RETURN_IF_ERROR(add(name, CopyFloats(list["data"], "position." + name), {LengthOf(list["data"])}));
+      POSLAB_RETURN_IF_ERROR(add(name, CopyFloats(list["data"], "position." + name), {list["data"].size()}));
     }
   }
-  for (int64_t n = 0; n < LengthOf(tensors); ++n) {
-    const val tensor = tensors[static_cast<int>(n)];
+  for (Value tensor : tensors) {
     const std::string name = TextOf(tensor, "name");
     POSLAB_RETURN_IF_ERROR(add(name, CopyFloats(tensor["data"], "position." + name), ShapeOf(tensor)));
   }
@@ -231,8 +242,7 @@ Result<GivenScheme> SchemeOf(const val& flat, const Dimensions& dimensions) {
   return given;
 }
 
-Result<Positions> PositionsOf(const val& ids, int64_t start, int64_t count, const char* argument,
-                              Buffer<int64_t>* storage) {
+Result<Positions> PositionsOf(Value ids, int64_t start, int64_t count, const char* argument, Buffer<int64_t>* storage) {
   if (!IsGiven(ids)) return Positions{start, count, nullptr};
   Result<Buffer<int64_t>> copied = CopyIds(ids, argument);
   if (!copied.ok()) return copied.status();

@@ -20,7 +20,7 @@ Status CheckSize(const char* argument, double size) {
 int64_t Whole(double number) { return static_cast<int64_t>(number); }
 
 // A scheme whose tensors are checked for these dimensions.
-Result<GivenScheme> CheckedScheme(const val& scheme, const Dimensions& dimensions) {
+Result<GivenScheme> CheckedScheme(Value scheme, const Dimensions& dimensions) {
   Result<GivenScheme> given = SchemeOf(scheme, dimensions);
   if (!given.ok()) return given;
   POSLAB_RETURN_IF_ERROR(given->scheme->CheckParameters(dimensions, given->parameters));
@@ -29,20 +29,24 @@ Result<GivenScheme> CheckedScheme(const val& scheme, const Dimensions& dimension
 
 }  // namespace
 
-val SchemesList() {
-  val list = val::array();
+void SchemesList(double) {
+  Answer& answer = TheAnswer();
+  answer.List();
   for (const SchemeEntry& entry : Schemes()) {
-    val item = val::object();
-    item.set("type", std::string(entry.type));
-    item.set("hooks", std::string(entry.hooks));
     const Result<std::unique_ptr<Scheme>> made = entry.make({std::string(entry.type), {}});
-    item.set("gates", made.ok() && (*made)->gates());
-    list.call<void>("push", item);
+    answer.Object();
+    answer.Field("type").Text(entry.type);
+    answer.Field("hooks").Text(entry.hooks);
+    answer.Field("gates").Truth(made.ok() && (*made)->gates());
+    answer.End();
   }
-  return list;
+  answer.End();
 }
 
-val StartParametersCall(const val& scheme, const val& sizes, double seed) {
+void StartParametersCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next(), sizes = in.Next();
+  const double seed = in.NextNumber();
   Dimensions dimensions;
   struct {
     const char* name;
@@ -60,23 +64,21 @@ val StartParametersCall(const val& scheme, const val& sizes, double seed) {
   POSLAB_FAIL_IF_ERROR(CheckSize("seed", seed));
   const Result<std::unique_ptr<Scheme>> made = MakeScheme(DescriptionOf(scheme));
   if (!made.ok()) return Failed(made.status());
-  const Result<std::vector<inspect::StartTensor>> tensors =
+  Result<std::vector<inspect::StartTensor>> tensors =
       inspect::StartParameters(**made, dimensions, static_cast<uint64_t>(seed));
   if (!tensors.ok()) return Failed(tensors.status());
-  val list = val::array();
-  for (const inspect::StartTensor& tensor : *tensors) {
-    val item = val::object();
-    item.set("name", tensor.name);
-    item.set("data", FloatsValue(tensor.values.span()));
-    item.set("shape", ShapeValue(tensor.shape));
-    list.call<void>("push", item);
-  }
-  val result = val::object();
-  result.set("tensors", list);
-  return result;
+  Answer& answer = TheAnswer();
+  answer.Object();
+  answer.Field("tensors").List();
+  for (inspect::StartTensor& tensor : *tensors) AnswerNamedTensor(tensor.name, std::move(tensor.values), tensor.shape);
+  answer.End();
+  answer.End();
 }
 
-val TableCall(const val& scheme, double length, double dim, double start) {
+void TableCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next();
+  const double length = in.NextNumber(), dim = in.NextNumber(), start = in.NextNumber();
   POSLAB_FAIL_IF_ERROR(CheckSize("length", length));
   POSLAB_FAIL_IF_ERROR(CheckSize("dim", dim));
   Dimensions dimensions;
@@ -86,23 +88,29 @@ val TableCall(const val& scheme, double length, double dim, double start) {
   Buffer<float> table;
   POSLAB_FAIL_IF_ERROR(
       inspect::Table(*given->scheme, Whole(start), Whole(length), Whole(dim), given->parameters, &table));
-  return TensorValue(table.span(), {Whole(length), Whole(dim)});
+  AnswerTensor(std::move(table), {Whole(length), Whole(dim)});
 }
 
-val FrequenciesCall(const val& scheme, double head_dim, double length) {
+void FrequenciesCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next();
+  const double head_dim = in.NextNumber(), length = in.NextNumber();
   POSLAB_FAIL_IF_ERROR(CheckSize("headDim", head_dim));
   POSLAB_FAIL_IF_ERROR(CheckSize("length", length));
   const Result<GivenScheme> given = SchemeOf(scheme, {});
   if (!given.ok()) return Failed(given.status());
-  const Result<FrequencyTable> frequencies = inspect::Frequencies(*given->scheme, Whole(head_dim), Whole(length));
+  Result<FrequencyTable> frequencies = inspect::Frequencies(*given->scheme, Whole(head_dim), Whole(length));
   if (!frequencies.ok()) return Failed(frequencies.status());
-  val result = val::object();
-  result.set("inverseFrequencies", DoublesValue(frequencies->inverse.span()));
-  result.set("attentionFactor", frequencies->attention_factor);
-  return result;
+  TheAnswer().Object();
+  TheAnswer().Field("inverseFrequencies").Array(std::move(frequencies->inverse));
+  TheAnswer().Field("attentionFactor").Number(frequencies->attention_factor);
+  TheAnswer().End();
 }
 
-val RotateCall(const val& scheme, const val& x, const val& ids, double start) {
+void RotateCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next(), x = in.Next(), ids = in.Next();
+  const double start = in.NextNumber();
   const Result<Tensor> rows = TensorOf(x, "x");
   if (!rows.ok()) return Failed(rows.status());
   const int64_t heads = rows->shape[0], length = rows->shape[1], dim = rows->shape[2];
@@ -116,32 +124,43 @@ val RotateCall(const val& scheme, const val& x, const val& ids, double start) {
   if (!positions.ok()) return Failed(positions.status());
   Buffer<float> turned;
   POSLAB_FAIL_IF_ERROR(inspect::Rotate(*given->scheme, heads, length, dim, rows->data.data(), *positions, &turned));
-  return TensorValue(turned.span(), {heads, length, dim});
+  AnswerTensor(std::move(turned), {heads, length, dim});
 }
 
-val SlopesCall(const val& scheme, double heads) {
+void SlopesCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next();
+  const double heads = in.NextNumber();
   POSLAB_FAIL_IF_ERROR(CheckSize("heads", heads));
   const Result<GivenScheme> given = SchemeOf(scheme, {});
   if (!given.ok()) return Failed(given.status());
-  const Result<Buffer<float>> slopes = inspect::Slopes(*given->scheme, Whole(heads));
+  Result<Buffer<float>> slopes = inspect::Slopes(*given->scheme, Whole(heads));
   if (!slopes.ok()) return Failed(slopes.status());
-  return TensorValue(slopes->span(), {slopes->size()});
+  const int64_t count = slopes->size();
+  AnswerTensor(std::move(*slopes), {count});
 }
 
-val BucketsCall(const val& scheme, const val& distances) {
+void BucketsCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next(), distances = in.Next();
   const Result<GivenScheme> given = SchemeOf(scheme, {});
   if (!given.ok()) return Failed(given.status());
   const Result<Buffer<int64_t>> ids = CopyIds(distances, "distances");
   if (!ids.ok()) return Failed(ids.status());
   Buffer<int64_t> buckets;
   POSLAB_FAIL_IF_ERROR(inspect::Buckets(*given->scheme, ids->span(), &buckets));
-  val result = val::object();
-  const std::span<const int64_t> made = buckets.span();
-  result.set("bytes", BytesValue({reinterpret_cast<const uint8_t*>(made.data()), made.size_bytes()}));
-  return result;
+  const size_t bytes = buckets.span().size_bytes();
+  TheAnswer().Object();
+  TheAnswer().Field("bytes").Array(std::span<const uint8_t>(reinterpret_cast<const uint8_t*>(buckets.data()), bytes));
+  TheAnswer().Keep(std::move(buckets));
+  TheAnswer().End();
 }
 
-val BiasCall(const val& scheme, double heads, double queries, double keys, const val& query_ids, const val& key_ids) {
+void BiasCall(double message) {
+  Arguments in(message);
+  const Value scheme = in.Next();
+  const double heads = in.NextNumber(), queries = in.NextNumber(), keys = in.NextNumber();
+  const Value query_ids = in.Next(), key_ids = in.Next();
   POSLAB_FAIL_IF_ERROR(CheckSize("heads", heads));
   POSLAB_FAIL_IF_ERROR(CheckSize("queryLength", queries));
   POSLAB_FAIL_IF_ERROR(CheckSize("keyLength", keys));
@@ -158,7 +177,7 @@ val BiasCall(const val& scheme, double heads, double queries, double keys, const
   POSLAB_FAIL_IF_ERROR(inspect::Bias(
       *given->scheme,
       {Whole(heads), Whole(queries), Whole(keys), query_positions->ids, key_positions->ids, given->parameters}, &bias));
-  return TensorValue(bias.span(), {Whole(heads), Whole(queries), Whole(keys)});
+  AnswerTensor(std::move(bias), {Whole(heads), Whole(queries), Whole(keys)});
 }
 
 }  // namespace poslab::border

@@ -5,266 +5,359 @@
 #include <algorithm>
 
 #include "border.h"
+#include "lab/live.h"
+#include "lab/run.h"
 #include "lab_descriptions.h"
 #include "position/registry.h"
 
 namespace poslab::border {
 namespace {
 
-int64_t Whole(double number) { return static_cast<int64_t>(number); }
+using CorpusPointer = std::shared_ptr<const Corpus>;
 
-val TokensValue(std::span<const int32_t> ids) {
-  return val(emscripten::typed_memory_view(ids.size(), ids.data())).call<val>("slice");
+// What has a model. Handles of both kinds are addresses of this part of them.
+struct ModelObject {
+  virtual ~ModelObject() = default;
+  virtual Model& model() = 0;
+};
+
+struct RunObject : ModelObject {
+  explicit RunObject(std::unique_ptr<Run> made) : run(std::move(made)) {}
+  Model& model() override { return run->model(); }
+  std::unique_ptr<Run> run;
+  std::unique_ptr<LiveMeasurement> measuring;
+};
+
+struct TrainerObject : ModelObject {
+  TrainerObject(std::unique_ptr<Model> given_model, AdamW given_optimizer)
+      : trained(std::move(given_model)), optimizer(std::move(given_optimizer)) {}
+  Model& model() override { return *trained; }
+  std::unique_ptr<Model> trained;
+  AdamW optimizer;
+};
+
+ModelObject& NextModel(Arguments* in) { return in->Next().object<ModelObject>(); }
+RunObject& NextRun(Arguments* in) { return static_cast<RunObject&>(NextModel(in)); }
+TrainerObject& NextTrainer(Arguments* in) { return static_cast<TrainerObject&>(NextModel(in)); }
+const Corpus& NextCorpus(Arguments* in) { return *in->Next().object<CorpusPointer>(); }
+// Null: no corpus.
+CorpusPointer NextMaybeCorpus(Arguments* in) {
+  const Value corpus = in->Next();
+  return IsGiven(corpus) ? corpus.object<CorpusPointer>() : nullptr;
 }
 
-val Done() { return val::object(); }
-val DoneOr(const Status& status) { return status.ok() ? Done() : Failed(status); }
-
-val RowValue(const Buffer<int32_t>& ids, const Buffer<int32_t>& targets) {
-  val row = val::object();
-  row.set("ids", TokensValue(ids.span()));
-  row.set("targets", TokensValue(targets.span()));
-  return row;
+// Answers { name: handle }.
+template <typename T>
+void AnswerHandle(const char* name, T* object) {
+  TheAnswer().Object();
+  TheAnswer().Field(name).Handle(object);
+  TheAnswer().End();
 }
 
-val LengthValue(const LengthResult& result) {
-  val entry = val::object();
-  entry.set("length", static_cast<double>(result.length));
-  entry.set("reason", result.defined ? val::null() : FailureValue(result.reason));
-  entry.set("loss", result.loss);
-  entry.set("lossError", result.loss_error);
-  entry.set("lossAtEnd", result.loss_at_end);
-  entry.set("lossAtEndError", result.loss_at_end_error);
-  entry.set("accuracy", result.accuracy);
-  entry.set("accuracyAtEnd", result.accuracy_at_end);
-  return entry;
+void AnswerNumberField(const char* name, double number) {
+  TheAnswer().Object();
+  TheAnswer().Field(name).Number(number);
+  TheAnswer().End();
 }
 
-val LengthsValue(std::span<const LengthResult> results) {
-  val list = val::array();
-  for (const LengthResult& result : results) list.call<void>("push", LengthValue(result));
-  return list;
+void AnswerLength(const LengthResult& result) {
+  Answer& answer = TheAnswer();
+  answer.Object();
+  answer.Field("length").Number(static_cast<double>(result.length));
+  answer.Field("reason");
+  result.defined ? answer.Null() : AnswerFailure(result.reason);
+  answer.Field("loss").Number(result.loss);
+  answer.Field("lossError").Number(result.loss_error);
+  answer.Field("lossAtEnd").Number(result.loss_at_end);
+  answer.Field("lossAtEndError").Number(result.loss_at_end_error);
+  answer.Field("accuracy").Number(result.accuracy);
+  answer.Field("accuracyAtEnd").Number(result.accuracy_at_end);
+  answer.End();
 }
 
-val PositionsValue(const PositionResult& result) {
-  val by_position = val::object();
-  by_position.set("binWidth", static_cast<double>(result.bin_width));
-  by_position.set("loss", DoublesValue(result.loss));
-  return by_position;
+void AnswerLengths(std::span<const LengthResult> results) {
+  TheAnswer().List();
+  for (const LengthResult& result : results) AnswerLength(result);
+  TheAnswer().End();
+}
+
+void AnswerPositions(const PositionResult& result) {
+  TheAnswer().Object();
+  TheAnswer().Field("binWidth").Number(static_cast<double>(result.bin_width));
+  TheAnswer().Field("loss").List();
+  for (double loss : result.loss) TheAnswer().Number(loss);
+  TheAnswer().End();
+  TheAnswer().End();
 }
 
 }  // namespace
 
-val TasksList() {
-  val list = val::array();
+void TasksCall(double) {
+  Answer& answer = TheAnswer();
+  answer.List();
   for (const TaskInfo& info : Tasks()) {
-    val item = val::object();
-    item.set("type", std::string(info.type));
-    item.set("text", info.text);
-    item.set("vocabulary", static_cast<double>(info.vocabulary));
-    item.set("guessAccuracy", info.guess_accuracy);
-    item.set("symbols", std::string(info.symbols));
-    list.call<void>("push", item);
+    answer.Object();
+    answer.Field("type").Text(info.type);
+    answer.Field("text").Truth(info.text);
+    answer.Field("vocabulary").Number(static_cast<double>(info.vocabulary));
+    answer.Field("guessAccuracy").Number(info.guess_accuracy);
+    answer.Field("symbols").Text(info.symbols);
+    answer.End();
   }
-  return list;
+  answer.End();
 }
 
-val SampleRowCall(const val& description, std::shared_ptr<CorpusObject> corpus, double length, double seed) {
-  Result<std::unique_ptr<Task>> task = MakeTask(TaskOf(description), corpus ? corpus->get() : nullptr, 0);
+void SampleCall(double message) {
+  Arguments in(message);
+  const Value description = in.Next();
+  const CorpusPointer corpus = NextMaybeCorpus(&in);
+  const int64_t length = in.NextCount();
+  const double seed = in.NextNumber();
+  Result<std::unique_ptr<Task>> task = MakeTask(TaskOf(description), corpus, 0);
   if (!task.ok()) return Failed(task.status());
-  POSLAB_FAIL_IF_ERROR((*task)->CheckLength(Whole(length), /*training=*/true));
+  POSLAB_FAIL_IF_ERROR((*task)->CheckLength(length, /*training=*/true));
   Buffer<int32_t> ids, targets;
-  POSLAB_FAIL_IF_ERROR(ids.Resize("length", Whole(length)));
-  POSLAB_FAIL_IF_ERROR(targets.Resize("length", Whole(length)));
-  POSLAB_FAIL_IF_ERROR(SampleRow(**task, Whole(length), static_cast<uint64_t>(seed), ids.data(), targets.data()));
-  return RowValue(ids, targets);
+  POSLAB_FAIL_IF_ERROR(ids.Resize("length", length));
+  POSLAB_FAIL_IF_ERROR(targets.Resize("length", length));
+  POSLAB_FAIL_IF_ERROR(SampleRow(**task, length, static_cast<uint64_t>(seed), ids.data(), targets.data()));
+  TheAnswer().Object();
+  TheAnswer().Field("ids").Array(std::move(ids));
+  TheAnswer().Field("targets").Array(std::move(targets));
+  TheAnswer().End();
 }
 
-val CorpusObject::SymbolList() const {
-  return val(emscripten::typed_memory_view(corpus_->symbols().size(), corpus_->symbols().data())).call<val>("slice");
-}
-
-val CorpusObject::TestIds(double from, double count) const {
-  const std::span<const int32_t> ids = corpus_->test();
-  const size_t first = std::min(static_cast<size_t>(from), ids.size());
-  return TokensValue(ids.subspan(first, std::min(static_cast<size_t>(count), ids.size() - first)));
-}
-
-val MakeCorpus(const val& utf8, bool as_bytes) {
+void MakeCorpus(double message) {
+  Arguments in(message);
+  const Value utf8 = in.Next();
+  const bool as_bytes = in.Next().truth();
   Result<Buffer<uint8_t>> bytes = CopyBytes(utf8, "task.text");
   if (!bytes.ok()) return Failed(bytes.status());
-  Result<std::shared_ptr<const Corpus>> corpus =
+  Result<CorpusPointer> corpus =
       Corpus::Make(bytes->span(), as_bytes ? Corpus::Unit::kBytes : Corpus::Unit::kCharacters);
   if (!corpus.ok()) return Failed(corpus.status());
-  val result = val::object();
-  result.set("corpus", std::make_shared<CorpusObject>(*corpus));
-  return result;
+  AnswerHandle("Corpus", new CorpusPointer(*corpus));
 }
 
-val ModelObject::Parameters() {
-  val list = val::array();
-  for (const ParameterInfo& info : model().parameters()) {
-    val item = val::object();
-    item.set("name", info.name);
-    item.set("shape", ShapeValue(info.shape));
-    item.set("offset", static_cast<double>(info.offset));
-    item.set("size", static_cast<double>(info.size));
-    list.call<void>("push", item);
+void CorpusDelete(double message) {
+  Arguments in(message);
+  delete &in.Next().object<CorpusPointer>();
+  TheAnswer().Null();
+}
+
+void CorpusVocabulary(double message) {
+  Arguments in(message);
+  TheAnswer().Number(static_cast<double>(NextCorpus(&in).vocabulary()));
+}
+
+void CorpusTrainingSize(double message) {
+  Arguments in(message);
+  TheAnswer().Number(static_cast<double>(NextCorpus(&in).training().size()));
+}
+
+void CorpusTestSize(double message) {
+  Arguments in(message);
+  TheAnswer().Number(static_cast<double>(NextCorpus(&in).test().size()));
+}
+
+void CorpusSymbols(double message) {
+  Arguments in(message);
+  const auto& symbols = NextCorpus(&in).symbols();
+  TheAnswer().Array(std::span<const int32_t>(reinterpret_cast<const int32_t*>(symbols.data()), symbols.size()));
+}
+
+void CorpusTestIds(double message) {
+  Arguments in(message);
+  const std::span<const int32_t> ids = NextCorpus(&in).test();
+  const double from = in.NextNumber(), count = in.NextNumber();
+  const size_t first = std::min(static_cast<size_t>(from), ids.size());
+  TheAnswer().Array(ids.subspan(first, std::min(static_cast<size_t>(count), ids.size() - first)));
+}
+
+void ModelDelete(double message) {
+  Arguments in(message);
+  delete &NextModel(&in);
+  TheAnswer().Null();
+}
+
+void ModelParameters(double message) {
+  Arguments in(message);
+  Answer& answer = TheAnswer();
+  answer.List();
+  for (const ParameterInfo& info : NextModel(&in).model().parameters()) {
+    answer.Object();
+    answer.Field("name").Text(info.name);
+    answer.Field("shape");
+    AnswerShape(info.shape);
+    answer.Field("offset").Number(static_cast<double>(info.offset));
+    answer.Field("size").Number(static_cast<double>(info.size));
+    answer.End();
   }
-  return list;
+  answer.End();
 }
 
-val ModelObject::Weights() { return FloatsValue(model().weights()); }
-
-val ModelObject::SetWeights(const val& numbers) {
-  const std::span<float> weights = model().weights();
-  val(emscripten::typed_memory_view(weights.size(), weights.data())).call<void>("set", numbers);
-  return Done();
+void ModelWeights(double message) {
+  Arguments in(message);
+  TheAnswer().Array(std::span<const float>(NextModel(&in).model().weights()));
 }
 
-val RunObject::Progress() const {
+void ModelSetWeights(double message) {
+  Arguments in(message);
+  const std::span<float> weights = NextModel(&in).model().weights();
+  const Value numbers = in.Next();
+  for (size_t n = 0; n < weights.size(); ++n)
+    weights[n] = static_cast<float>(numbers.NumberAt(static_cast<int64_t>(n)));
+  DoneOr(Status::Ok());
+}
+
+void MakeRun(double message) {
+  Arguments in(message);
+  const Value description = in.Next();
+  Result<std::unique_ptr<Run>> run = Run::Make(RunOf(description), NextMaybeCorpus(&in));
+  if (!run.ok()) return Failed(run.status());
+  AnswerHandle<ModelObject>("Run", new RunObject(std::move(*run)));
+}
+
+void RunProgress(double message) {
+  Arguments in(message);
   static constexpr const char* kPhases[] = {"training", "measuring", "done"};
-  const Run::Progress at = run_->progress();
-  val progress = val::object();
-  progress.set("phase", std::string(kPhases[static_cast<int>(at.phase)]));
-  progress.set("step", static_cast<double>(at.step));
-  progress.set("steps", static_cast<double>(at.steps));
-  progress.set("loss", at.loss);
-  progress.set("measured", static_cast<double>(at.measured));
-  progress.set("toMeasure", static_cast<double>(at.to_measure));
-  return progress;
+  const Run::Progress at = NextRun(&in).run->progress();
+  Answer& answer = TheAnswer();
+  answer.Object();
+  answer.Field("phase").Text(kPhases[static_cast<int>(at.phase)]);
+  answer.Field("step").Number(static_cast<double>(at.step));
+  answer.Field("steps").Number(static_cast<double>(at.steps));
+  answer.Field("loss").Number(at.loss);
+  answer.Field("measured").Number(static_cast<double>(at.measured));
+  answer.Field("toMeasure").Number(static_cast<double>(at.to_measure));
+  answer.End();
 }
 
-val RunObject::Advance(double steps) { return DoneOr(run_->Advance(Whole(steps))); }
-
-val RunObject::Losses(double from) const {
-  const std::span<const double> losses = run_->losses();
-  return DoublesValue(losses.subspan(std::min(static_cast<size_t>(from), losses.size())));
+void RunAdvance(double message) {
+  Arguments in(message);
+  Run& run = *NextRun(&in).run;
+  DoneOr(run.Advance(in.NextCount()));
 }
 
-val RunObject::Results() const {
-  val at_test = val::array();
-  for (const std::vector<LengthResult>& entry : run_->at_test()) at_test.call<void>("push", LengthsValue(entry));
-  val results = val::object();
-  results.set("byLength", LengthsValue(run_->by_length()));
-  results.set("byPosition", PositionsValue(run_->by_position()));
-  results.set("atTest", at_test);
-  return results;
+void RunSkipToMeasuring(double message) {
+  Arguments in(message);
+  NextRun(&in).run->SkipToMeasuring();
+  TheAnswer().Null();
 }
 
-val RunObject::StartMeasuring(const val& change, double length, double windows) {
+void RunLosses(double message) {
+  Arguments in(message);
+  const std::span<const double> losses = NextRun(&in).run->losses();
+  TheAnswer().Array(losses.subspan(std::min(static_cast<size_t>(in.NextNumber()), losses.size())));
+}
+
+void RunResults(double message) {
+  Arguments in(message);
+  const Run& run = *NextRun(&in).run;
+  TheAnswer().Object();
+  TheAnswer().Field("byLength");
+  AnswerLengths(run.by_length());
+  TheAnswer().Field("byPosition");
+  AnswerPositions(run.by_position());
+  TheAnswer().Field("atTest").List();
+  for (const std::vector<LengthResult>& entry : run.at_test()) AnswerLengths(entry);
+  TheAnswer().End();
+  TheAnswer().End();
+}
+
+void RunStartMeasuring(double message) {
+  Arguments in(message);
+  RunObject& object = NextRun(&in);
+  const Value change = in.Next();
+  const int64_t length = in.NextCount(), windows = in.NextCount();
   Result<std::unique_ptr<LiveMeasurement>> measuring =
-      LiveMeasurement::Start(run_.get(), ChangeOf(change), Whole(length), Whole(windows));
-  if (!measuring.ok()) return Failed(measuring.status());
-  measuring_ = std::move(*measuring);
-  return Done();
+      LiveMeasurement::Start(object.run.get(), ChangeOf(change), length, windows);
+  if (measuring.ok()) object.measuring = std::move(*measuring);
+  DoneOr(measuring.status());
 }
 
-val RunObject::AdvanceMeasuring(double windows) {
-  if (!measuring_) return Failed(Status::Text(Code::kState, "measure", "", "startMeasuring comes first"));
-  POSLAB_FAIL_IF_ERROR(measuring_->Advance(Whole(windows)));
-  val result = val::object();
-  const bool done = measuring_->done();
-  result.set("done", done);
-  if (!done) return result;
-  result.set("result", LengthValue(measuring_->Finish()));
-  result.set("byPosition", PositionsValue(measuring_->FinishPositions()));
-  measuring_.reset();
-  return result;
+void RunAdvanceMeasuring(double message) {
+  Arguments in(message);
+  std::unique_ptr<LiveMeasurement>& measuring = NextRun(&in).measuring;
+  if (!measuring) return Failed(Status::Text(Code::kState, "measure", "", "startMeasuring comes first"));
+  POSLAB_FAIL_IF_ERROR(measuring->Advance(in.NextCount()));
+  const bool done = measuring->done();
+  TheAnswer().Object();
+  TheAnswer().Field("done").Truth(done);
+  if (done) {
+    TheAnswer().Field("result");
+    AnswerLength(measuring->Finish());
+    TheAnswer().Field("byPosition");
+    AnswerPositions(measuring->FinishPositions());
+    measuring.reset();
+  }
+  TheAnswer().End();
 }
 
-val RunObject::Generate(const val& prompt, double count, double temperature, double seed, const val& change) {
-  Result<Buffer<int32_t>> ids = CopyTokens(prompt, "prompt");
+void RunGenerate(double message) {
+  Arguments in(message);
+  Run& run = *NextRun(&in).run;
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "prompt");
   if (!ids.ok()) return Failed(ids.status());
+  const int64_t count = in.NextCount();
+  const double temperature = in.NextNumber(), seed = in.NextNumber();
   Buffer<int32_t> made;
   Buffer<float> losses;
-  POSLAB_FAIL_IF_ERROR(made.Resize("count", Whole(count)));
-  POSLAB_FAIL_IF_ERROR(losses.Resize("count", Whole(count)));
-  POSLAB_FAIL_IF_ERROR(run_->Generate(ids->span(), Whole(count), temperature, static_cast<uint64_t>(seed),
-                                      ChangeOf(change), made.data(), losses.data()));
-  val result = val::object();
-  result.set("ids", TokensValue(made.span()));
-  result.set("losses", FloatsValue(losses.span()));
-  return result;
+  POSLAB_FAIL_IF_ERROR(made.Resize("count", count));
+  POSLAB_FAIL_IF_ERROR(losses.Resize("count", count));
+  POSLAB_FAIL_IF_ERROR(run.Generate(ids->span(), count, temperature, static_cast<uint64_t>(seed), ChangeOf(in.Next()),
+                                    made.data(), losses.data()));
+  TheAnswer().Object();
+  TheAnswer().Field("ids").Array(std::move(made));
+  TheAnswer().Field("losses").Array(std::move(losses));
+  TheAnswer().End();
 }
 
-val RunObject::AttentionWeights(const val& tokens, double layer, const val& change) {
-  Result<Buffer<int32_t>> ids = CopyTokens(tokens, "text");
+void RunAttentionWeights(double message) {
+  Arguments in(message);
+  Run& run = *NextRun(&in).run;
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "text");
   if (!ids.ok()) return Failed(ids.status());
-  const int64_t heads = model().description().heads, length = ids->size();
+  const int64_t layer = in.NextCount();
+  const int64_t heads = run.model().description().heads, length = ids->size();
   Buffer<float> weights;
   POSLAB_FAIL_IF_ERROR(weights.Resize("weights", CheckedProduct({heads, length, length})));
-  POSLAB_FAIL_IF_ERROR(LiveAttentionWeights(run_.get(), ids->span(), Whole(layer), ChangeOf(change), weights.data()));
-  return TensorValue(weights.span(), {heads, length, length});
+  POSLAB_FAIL_IF_ERROR(LiveAttentionWeights(&run, ids->span(), layer, ChangeOf(in.Next()), weights.data()));
+  AnswerTensor(std::move(weights), {heads, length, length});
 }
 
-val RunObject::QueryKeyValue(const val& tokens, double layer, const val& change) {
-  Result<Buffer<int32_t>> ids = CopyTokens(tokens, "text");
+void RunQueryKeyValue(double message) {
+  Arguments in(message);
+  Run& run = *NextRun(&in).run;
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "text");
   if (!ids.ok()) return Failed(ids.status());
-  const Result<std::span<const float>> rows =
-      LiveQueryKeyValue(run_.get(), ids->span(), Whole(layer), ChangeOf(change));
+  const int64_t layer = in.NextCount();
+  const Result<std::span<const float>> rows = LiveQueryKeyValue(&run, ids->span(), layer, ChangeOf(in.Next()));
   if (!rows.ok()) return Failed(rows.status());
   const int64_t length = ids->size();
-  return TensorValue(*rows, {length, static_cast<int64_t>(rows->size()) / std::max<int64_t>(1, length)});
+  AnswerTensor(*rows, {length, static_cast<int64_t>(rows->size()) / std::max<int64_t>(1, length)});
 }
 
-val RunObject::SaveState() const {
-  const Result<Buffer<uint8_t>> state = run_->SaveState();
+void RunSaveState(double message) {
+  Arguments in(message);
+  Result<Buffer<uint8_t>> state = NextRun(&in).run->SaveState();
   if (!state.ok()) return Failed(state.status());
-  val result = val::object();
-  result.set("bytes", BytesValue(state->span()));
-  return result;
+  TheAnswer().Object();
+  TheAnswer().Field("bytes").Array(std::move(*state));
+  TheAnswer().End();
 }
 
-val RunObject::LoadState(const val& bytes) {
-  Result<Buffer<uint8_t>> copied = CopyBytes(bytes, "state");
-  return DoneOr(copied.ok() ? run_->LoadState(copied->span()) : copied.status());
+void RunLoadState(double message) {
+  Arguments in(message);
+  Run& run = *NextRun(&in).run;
+  const Result<Buffer<uint8_t>> copied = CopyBytes(in.Next(), "state");
+  DoneOr(copied.ok() ? run.LoadState(copied->span()) : copied.status());
 }
 
-val MakeRun(const val& description, std::shared_ptr<CorpusObject> corpus) {
-  Result<std::unique_ptr<Run>> run = Run::Make(RunOf(description), corpus ? corpus->get() : nullptr);
-  if (!run.ok()) return Failed(run.status());
-  val result = val::object();
-  result.set("run", std::make_shared<RunObject>(std::move(*run)));
-  return result;
-}
-
-val TrainerObject::Loss(const val& ids, const val& targets, double batch, double length) {
-  Result<Buffer<int32_t>> in = CopyTokens(ids, "batches"), out = CopyTokens(targets, "batches");
-  if (!in.ok()) return Failed(in.status());
-  if (!out.ok()) return Failed(out.status());
-  const Result<Model::LossResult> result = model_->Loss(in->span(), out->span(), Whole(batch), Whole(length), true);
-  if (!result.ok()) return Failed(result.status());
-  val value = val::object();
-  value.set("loss", result->loss);
-  return value;
-}
-
-val TrainerObject::Gradients() { return FloatsValue(model_->gradients()); }
-
-val TrainerObject::Update() {
-  const Result<double> norm = optimizer_.Step(model_.get());
-  if (!norm.ok()) return Failed(norm.status());
-  val value = val::object();
-  value.set("gradientNorm", *norm);
-  return value;
-}
-
-val TrainerObject::Score(const val& ids, const val& targets, double batch, double length) {
-  Result<Buffer<int32_t>> in = CopyTokens(ids, "test"), out = CopyTokens(targets, "test");
-  if (!in.ok()) return Failed(in.status());
-  if (!out.ok()) return Failed(out.status());
-  Buffer<float> losses;
-  POSLAB_FAIL_IF_ERROR(losses.Resize("test", in->size()));
-  POSLAB_FAIL_IF_ERROR(model_->Score(in->span(), out->span(), Whole(batch), Whole(length), {}, losses.data(), nullptr));
-  val value = val::object();
-  value.set("losses", FloatsValue(losses.span()));
-  return value;
-}
-
-val MakeTrainer(const val& shape, const val& position, const val& optimizer_object) {
-  const ModelDescription description = ModelOf(shape);
-  const OptimizerDescription optimizer_description = OptimizerOf(optimizer_object);
+void MakeTrainer(double message) {
+  Arguments in(message);
+  const ModelDescription description = ModelOf(in.Next());
+  const Value position = in.Next();
+  const OptimizerDescription optimizer_description = OptimizerOf(in.Next());
   POSLAB_FAIL_IF_ERROR(CheckModel(description));
   POSLAB_FAIL_IF_ERROR(CheckOptimizer(optimizer_description));
   Result<std::unique_ptr<Scheme>> scheme = MakeScheme(DescriptionOf(position));
@@ -273,9 +366,47 @@ val MakeTrainer(const val& shape, const val& position, const val& optimizer_obje
   if (!model.ok()) return Failed(model.status());
   Result<AdamW> optimizer = AdamW::Make(optimizer_description, **model);
   if (!optimizer.ok()) return Failed(optimizer.status());
-  val result = val::object();
-  result.set("trainer", std::make_shared<TrainerObject>(std::move(*model), std::move(*optimizer)));
-  return result;
+  AnswerHandle<ModelObject>("Trainer", new TrainerObject(std::move(*model), std::move(*optimizer)));
+}
+
+void TrainerLoss(double message) {
+  Arguments in(message);
+  Model& model = NextTrainer(&in).model();
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "batches"), targets = CopyTokens(in.Next(), "batches");
+  if (!ids.ok()) return Failed(ids.status());
+  if (!targets.ok()) return Failed(targets.status());
+  const int64_t batch = in.NextCount(), length = in.NextCount();
+  const Result<Model::LossResult> result = model.Loss(ids->span(), targets->span(), batch, length, true);
+  if (!result.ok()) return Failed(result.status());
+  AnswerNumberField("loss", result->loss);
+}
+
+void TrainerGradients(double message) {
+  Arguments in(message);
+  TheAnswer().Array(std::span<const float>(NextTrainer(&in).model().gradients()));
+}
+
+void TrainerUpdate(double message) {
+  Arguments in(message);
+  TrainerObject& trainer = NextTrainer(&in);
+  const Result<double> norm = trainer.optimizer.Step(trainer.trained.get());
+  if (!norm.ok()) return Failed(norm.status());
+  AnswerNumberField("gradientNorm", *norm);
+}
+
+void TrainerScore(double message) {
+  Arguments in(message);
+  Model& model = NextTrainer(&in).model();
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "test"), targets = CopyTokens(in.Next(), "test");
+  if (!ids.ok()) return Failed(ids.status());
+  if (!targets.ok()) return Failed(targets.status());
+  const int64_t batch = in.NextCount(), length = in.NextCount();
+  Buffer<float> losses;
+  POSLAB_FAIL_IF_ERROR(losses.Resize("test", ids->size()));
+  POSLAB_FAIL_IF_ERROR(model.Score(ids->span(), targets->span(), batch, length, {}, losses.data(), nullptr));
+  TheAnswer().Object();
+  TheAnswer().Field("losses").Array(std::move(losses));
+  TheAnswer().End();
 }
 
 }  // namespace poslab::border

@@ -6,9 +6,7 @@
 
 namespace poslab::border {
 
-using emscripten::val;
-
-ModelDescription ModelOf(const val& object) {
+ModelDescription ModelOf(Value object) {
   ModelDescription model;
   model.vocabulary = CountOf(object, "vocabulary");
   model.dim = CountOf(object, "dim");
@@ -29,7 +27,7 @@ ModelDescription ModelOf(const val& object) {
   return model;
 }
 
-OptimizerDescription OptimizerOf(const val& object) {
+OptimizerDescription OptimizerOf(Value object) {
   OptimizerDescription optimizer;
   optimizer.learning_rate = NumberOf(object, "learningRate");
   optimizer.warmup = CountOf(object, "warmup");
@@ -41,7 +39,7 @@ OptimizerDescription OptimizerOf(const val& object) {
   return optimizer;
 }
 
-TaskDescription TaskOf(const val& object) {
+TaskDescription TaskOf(Value object) {
   TaskDescription task;
   task.type = TextOf(object, "type");
   task.distance = CountOf(object, "distance");
@@ -49,7 +47,7 @@ TaskDescription TaskOf(const val& object) {
   return task;
 }
 
-AtTest ChangeOf(const val& object) {
+AtTest ChangeOf(Value object) {
   AtTest change;
   if (IsGiven(object["position"])) change.position = DescriptionOf(object["position"]);
   change.window = MaybeCount(object, "window");
@@ -58,7 +56,7 @@ AtTest ChangeOf(const val& object) {
   return change;
 }
 
-RunDescription RunOf(const val& object) {
+RunDescription RunOf(Value object) {
   RunDescription run;
   run.task = TaskOf(object["task"]);
   run.model = ModelOf(object["model"]);
@@ -66,10 +64,8 @@ RunDescription RunOf(const val& object) {
   run.length = CountOf(object, "length");
   run.batch = CountOf(object, "batch");
   run.position = DescriptionOf(object["position"]);
-  const val changes = object["atTest"], lengths = object["testLengths"];
-  for (int n = 0, count = changes["length"].as<int>(); n < count; ++n) run.at_test.push_back(ChangeOf(changes[n]));
-  for (int n = 0, count = lengths["length"].as<int>(); n < count; ++n)
-    run.test_lengths.push_back(static_cast<int64_t>(lengths[n].as<double>()));
+  for (Value change : object["atTest"]) run.at_test.push_back(ChangeOf(change));
+  run.test_lengths = CountsOf(object["testLengths"]);
   run.windows = CountOf(object, "windows");
   run.seed = static_cast<uint64_t>(NumberOf(object, "seed"));
   return run;

@@ -2,16 +2,15 @@
 // Plain objects (js/core-types.ts) into the lab's descriptions.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include "lab/run.h"
+#include "message.h"
 
 namespace poslab::border {
 
-ModelDescription ModelOf(const emscripten::val& object);
-OptimizerDescription OptimizerOf(const emscripten::val& object);
-TaskDescription TaskOf(const emscripten::val& object);
-AtTest ChangeOf(const emscripten::val& object);
-RunDescription RunOf(const emscripten::val& object);
+ModelDescription ModelOf(Value object);
+OptimizerDescription OptimizerOf(Value object);
+TaskDescription TaskOf(Value object);
+AtTest ChangeOf(Value object);
+RunDescription RunOf(Value object);
 
 }  // namespace poslab::border

@@ -19,7 +19,7 @@ ModelDescription::Activation ActivationOf(const std::string& name) {
   return Activation::kGelu;
 }
 
-StackDescription::Biases BiasesOf(const val& object) {
+StackDescription::Biases BiasesOf(Value object) {
   StackDescription::Biases bias;
   bias.query = TruthOf(object, "query");
   bias.key = TruthOf(object, "key");
@@ -31,9 +31,7 @@ StackDescription::Biases BiasesOf(const val& object) {
   return bias;
 }
 
-int CountIn(const val& list) { return list["length"].as<int>(); }
-
-StackDescription StackOf(const val& object) {
+StackDescription StackOf(Value object) {
   StackDescription stack;
   stack.layers = CountOf(object, "layers");
   stack.heads = CountOf(object, "heads");
@@ -41,10 +39,9 @@ StackDescription StackOf(const val& object) {
   stack.head_dim = CountOf(object, "headDim");
   stack.feed_forward = CountOf(object, "feedForward");
   stack.causal = TruthOf(object, "causal");
-  const val positions = object["position"], windows = object["window"], norm = object["norm"];
-  for (int n = 0, count = CountIn(positions); n < count; ++n) stack.position.push_back(DescriptionOf(positions[n]));
-  for (int n = 0, count = CountIn(windows); n < count; ++n)
-    stack.windows.push_back(static_cast<int64_t>(windows[n].as<double>()));
+  for (Value position : object["position"]) stack.position.push_back(DescriptionOf(position));
+  stack.windows = CountsOf(object["window"]);
+  const Value norm = object["norm"];
   stack.scale = NumberOf(object, "scale");
   stack.norm = TextOf(norm, "kind") == "rms" ? NormKind::kRms : NormKind::kLayer;
   if (TextOf(norm, "place") == "post") stack.norm_placement = ModelDescription::NormPlacement::kPost;
@@ -64,7 +61,7 @@ StackDescription StackOf(const val& object) {
   return stack;
 }
 
-ImageDescription ImageOf(const val& object) {
+ImageDescription ImageOf(Value object) {
   ImageDescription image;
   image.channels = CountOf(object, "channels");
   image.patch = CountOf(object, "patch");
@@ -75,7 +72,7 @@ ImageDescription ImageOf(const val& object) {
   return image;
 }
 
-HeadDescription HeadOf(const val& object) {
+HeadDescription HeadOf(Value object) {
   HeadDescription head;
   head.outputs = CountOf(object, "outputs");
   head.tied = TruthOf(object, "tied");
@@ -88,7 +85,7 @@ HeadDescription HeadOf(const val& object) {
 
 }  // namespace
 
-Architecture ArchitectureOf(const val& object) {
+Architecture ArchitectureOf(Value object) {
   Architecture architecture;
   architecture.dim = CountOf(object, "dim");
   architecture.vocabulary = CountOf(object, "vocabulary");

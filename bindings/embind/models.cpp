@@ -17,8 +17,8 @@ struct GivenInput {
 };
 
 template <typename T>
-Status Read(const val& object, const char* name, Result<Buffer<T>> (*copy)(const val&, std::string_view),
-            Buffer<T>* storage, std::span<const T>* span) {
+Status Read(Value object, const char* name, Result<Buffer<T>> (*copy)(Value, std::string_view), Buffer<T>* storage,
+            std::span<const T>* span) {
   if (!IsGiven(object[name])) return Status::Ok();
   Result<Buffer<T>> copied = copy(object[name], name);
   if (!copied.ok()) return copied.status();
@@ -27,16 +27,16 @@ Status Read(const val& object, const char* name, Result<Buffer<T>> (*copy)(const
   return Status::Ok();
 }
 
-Status ReadTensor(const val& object, const char* name, Tensor* storage, std::span<const float>* span) {
+Status ReadTensor(Value object, const char* name, Tensor* storage, std::span<const float>* span) {
   if (!IsGiven(object[name])) return Status::Ok();
   Result<Tensor> read = TensorOf(object[name], name);
   if (!read.ok()) return read.status();
   *storage = std::move(*read);
-  *span = storage->data.span();
+  *span = storage->data;
   return Status::Ok();
 }
 
-Status ReadInput(const val& object, GivenInput* given) {
+Status ReadInput(Value object, GivenInput* given) {
   ModelInput& input = given->input;
   POSLAB_RETURN_IF_ERROR(Read(object, "ids", CopyTokens, &given->ids, &input.ids));
   POSLAB_RETURN_IF_ERROR(Read(object, "attentionMask", CopyBytes, &given->mask, &input.mask));
@@ -50,45 +50,19 @@ Status ReadInput(const val& object, GivenInput* given) {
   return Status::Ok();
 }
 
-AttentionKind KindOf(const std::string& kind) {
+AttentionKind KindOf(std::string_view kind) {
   if (kind == "encoder") return AttentionKind::kEncoder;
   if (kind == "decoder") return AttentionKind::kDecoder;
   return kind == "cross" ? AttentionKind::kCross : AttentionKind::kSelf;
 }
 
-val DoneOr(const Status& status) { return status.ok() ? val::object() : Failed(status); }
+Transformer& NextModel(Arguments* in) { return in->Next().object<Transformer>(); }
 
-}  // namespace
-
-val TransformerObject::Tensors() const {
-  val list = val::array();
-  for (const Weight& weight : transformer_->weights().list()) {
-    val item = val::object();
-    item.set("name", weight.name);
-    item.set("shape", ShapeValue(weight.shape));
-    list.call<void>("push", item);
-  }
-  return list;
-}
-
-val TransformerObject::Missing() const {
-  val list = val::array();
-  for (const Weight& weight : transformer_->weights().list())
-    if (weight.filled != weight.size()) list.call<void>("push", weight.name);
-  return list;
-}
-
-val TransformerObject::SetTensor(const std::string& name, const val& numbers, double from, bool transposed) {
-  const Result<Buffer<float>> copied = CopyFloats(numbers, name);
-  if (!copied.ok()) return Failed(copied.status());
-  return DoneOr(transformer_->weights().Set(name, copied->span(), static_cast<int64_t>(from), transposed));
-}
-
-Result<OtherScheme> TransformerObject::OtherSchemeOf(const val& flat,
-                                                     const std::optional<StackDescription>& stack) const {
+Result<OtherScheme> OtherSchemeOf(Value flat, const Architecture& architecture,
+                                  const std::optional<StackDescription>& stack) {
   OtherScheme other;
   if (!IsGiven(flat) || !stack) return other;
-  Result<GivenScheme> given = SchemeOf(flat, StackDimensions(transformer_->architecture(), *stack));
+  Result<GivenScheme> given = SchemeOf(flat, StackDimensions(architecture, *stack));
   if (!given.ok()) return given.status();
   const auto kept = std::make_shared<GivenScheme>(std::move(*given));
   other.values = kept->parameters;
@@ -96,91 +70,154 @@ Result<OtherScheme> TransformerObject::OtherSchemeOf(const val& flat,
   return other;
 }
 
-val TransformerObject::Change(const val& object) {
-  const Architecture& architecture = transformer_->architecture();
+}  // namespace
+
+void MakeTransformer(double message) {
+  Result<std::unique_ptr<Transformer>> transformer = Transformer::Make(ArchitectureOf(Arguments(message).Next()));
+  if (!transformer.ok()) return Failed(transformer.status());
+  TheAnswer().Object();
+  TheAnswer().Field("Transformer").Handle(transformer->release());
+  TheAnswer().End();
+}
+
+void EstimateTransformer(double message) {
+  Arguments in(message);
+  const Architecture architecture = ArchitectureOf(in.Next());
+  const Result<MemoryEstimate> estimate = Transformer::Estimate(architecture, in.NextCount());
+  if (!estimate.ok()) return Failed(estimate.status());
+  TheAnswer().Object();
+  TheAnswer().Field("weights").Number(estimate->weights);
+  TheAnswer().Field("pass").Number(estimate->pass);
+  TheAnswer().Field("cachePerToken").Number(estimate->cache_per_token);
+  TheAnswer().End();
+}
+
+void TransformerDelete(double message) {
+  Arguments in(message);
+  delete &NextModel(&in);
+  TheAnswer().Null();
+}
+
+void TransformerTensors(double message) {
+  Arguments in(message);
+  TheAnswer().List();
+  for (const Weight& weight : NextModel(&in).weights().list()) {
+    TheAnswer().Object();
+    TheAnswer().Field("name").Text(weight.name);
+    TheAnswer().Field("shape");
+    AnswerShape(weight.shape);
+    TheAnswer().End();
+  }
+  TheAnswer().End();
+}
+
+void TransformerMissing(double message) {
+  Arguments in(message);
+  TheAnswer().List();
+  for (const Weight& weight : NextModel(&in).weights().list())
+    if (weight.filled != weight.size()) TheAnswer().Text(weight.name);
+  TheAnswer().End();
+}
+
+void TransformerSetTensor(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
+  const std::string name(in.Next().text());
+  const Result<Buffer<float>> copied = CopyFloats(in.Next(), name);
+  if (!copied.ok()) return Failed(copied.status());
+  const int64_t from = in.NextCount();
+  DoneOr(model.weights().Set(name, copied->span(), from, in.Next().truth()));
+}
+
+void TransformerChange(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
+  const Value object = in.Next();
+  const Architecture& architecture = model.architecture();
   PositionChange change;
-  Result<OtherScheme> encoder = OtherSchemeOf(object["position"], architecture.encoder);
+  Result<OtherScheme> encoder = OtherSchemeOf(object["position"], architecture, architecture.encoder);
   if (!encoder.ok()) return Failed(encoder.status());
-  const val of_decoder = IsGiven(object["decoderPosition"]) ? object["decoderPosition"] : object["position"];
-  Result<OtherScheme> decoder = OtherSchemeOf(of_decoder, architecture.decoder);
+  const Value of_decoder = IsGiven(object["decoderPosition"]) ? object["decoderPosition"] : object["position"];
+  Result<OtherScheme> decoder = OtherSchemeOf(of_decoder, architecture, architecture.decoder);
   if (!decoder.ok()) return Failed(decoder.status());
   change.encoder = std::move(*encoder), change.decoder = std::move(*decoder);
   change.window = MaybeCount(object, "window");
   change.shift = CountOf(object, "shift");
-  return DoneOr(transformer_->Change(std::move(change)));
+  DoneOr(model.Change(std::move(change)));
 }
 
-val TransformerObject::Logits(const val& object) {
+void TransformerLogits(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
   GivenInput given;
-  POSLAB_FAIL_IF_ERROR(ReadInput(object, &given));
-  const Result<Buffer<float>> logits = transformer_->Logits(given.input);
+  POSLAB_FAIL_IF_ERROR(ReadInput(in.Next(), &given));
+  Result<Buffer<float>> logits = model.Logits(given.input);
   if (!logits.ok()) return Failed(logits.status());
-  const int64_t outputs = transformer_->architecture().outputs();
-  return TensorValue(logits->span(), {logits->size() / outputs, outputs});
+  const int64_t outputs = model.architecture().outputs(), rows = logits->size() / outputs;
+  AnswerTensor(std::move(*logits), {rows, outputs});
 }
 
-val TransformerObject::Losses(const val& object, const val& target_ids) {
+void TransformerLosses(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
   GivenInput given;
-  POSLAB_FAIL_IF_ERROR(ReadInput(object, &given));
-  const Result<Buffer<int32_t>> targets = CopyTokens(target_ids, "targets");
+  POSLAB_FAIL_IF_ERROR(ReadInput(in.Next(), &given));
+  const Result<Buffer<int32_t>> targets = CopyTokens(in.Next(), "targets");
   if (!targets.ok()) return Failed(targets.status());
-  const Result<Buffer<float>> losses = transformer_->Losses(given.input, targets->span());
+  Result<Buffer<float>> losses = model.Losses(given.input, targets->span());
   if (!losses.ok()) return Failed(losses.status());
-  val result = val::object();
-  result.set("losses", FloatsValue(losses->span()));
-  return result;
+  TheAnswer().Object();
+  TheAnswer().Field("losses").Array(std::move(*losses));
+  TheAnswer().End();
 }
 
-val TransformerObject::Attention(const val& object, double layer, const std::string& kind) {
+void TransformerAttention(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
   GivenInput given;
-  POSLAB_FAIL_IF_ERROR(ReadInput(object, &given));
-  const Result<AttentionPicture> picture =
-      transformer_->Attention(given.input, static_cast<int64_t>(layer), KindOf(kind));
+  POSLAB_FAIL_IF_ERROR(ReadInput(in.Next(), &given));
+  const int64_t layer = in.NextCount();
+  Result<AttentionPicture> picture = model.Attention(given.input, layer, KindOf(in.Next().text()));
   if (!picture.ok()) return Failed(picture.status());
-  return TensorValue(picture->weights.span(), {picture->heads, picture->queries, picture->keys});
+  AnswerTensor(std::move(picture->weights), {picture->heads, picture->queries, picture->keys});
 }
 
-val TransformerObject::HiddenStates() const {
-  const Architecture& architecture = transformer_->architecture();
-  return TensorValue(transformer_->hidden_states(),
-                     {architecture.last().layers, transformer_->hidden_rows(), architecture.dim});
+void TransformerHiddenStates(double message) {
+  Arguments in(message);
+  const Transformer& model = NextModel(&in);
+  const Architecture& architecture = model.architecture();
+  AnswerTensor(model.hidden_states(), {architecture.last().layers, model.hidden_rows(), architecture.dim});
 }
 
-val TransformerObject::Encode(const val& object) {
+void TransformerEncode(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
   GivenInput given;
-  POSLAB_FAIL_IF_ERROR(ReadInput(object, &given));
-  return DoneOr(transformer_->Encode(given.input));
+  POSLAB_FAIL_IF_ERROR(ReadInput(in.Next(), &given));
+  DoneOr(model.Encode(given.input));
 }
 
-val TransformerObject::Append(const val& tokens) {
-  const Result<Buffer<int32_t>> ids = CopyTokens(tokens, "ids");
+void TransformerAppend(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
+  const Result<Buffer<int32_t>> ids = CopyTokens(in.Next(), "ids");
   if (!ids.ok()) return Failed(ids.status());
-  const Result<std::span<const float>> logits = transformer_->Append(ids->span());
+  const Result<std::span<const float>> logits = model.Append(ids->span());
   if (!logits.ok()) return Failed(logits.status());
-  val result = val::object();
-  result.set("logits", FloatsValue(*logits));
-  return result;
+  TheAnswer().Object();
+  TheAnswer().Field("logits").Array(*logits);
+  TheAnswer().End();
 }
 
-val TransformerObject::Truncate(double length) { return DoneOr(transformer_->Truncate(static_cast<int64_t>(length))); }
-
-val MakeTransformer(const val& architecture) {
-  Result<std::unique_ptr<Transformer>> transformer = Transformer::Make(ArchitectureOf(architecture));
-  if (!transformer.ok()) return Failed(transformer.status());
-  val result = val::object();
-  result.set("model", std::make_shared<TransformerObject>(std::move(*transformer)));
-  return result;
+void TransformerCached(double message) {
+  Arguments in(message);
+  TheAnswer().Number(static_cast<double>(NextModel(&in).cached()));
 }
 
-val EstimateTransformer(const val& architecture, double length) {
-  const Result<MemoryEstimate> estimate =
-      Transformer::Estimate(ArchitectureOf(architecture), static_cast<int64_t>(length));
-  if (!estimate.ok()) return Failed(estimate.status());
-  val result = val::object();
-  result.set("weights", estimate->weights);
-  result.set("pass", estimate->pass);
-  result.set("cachePerToken", estimate->cache_per_token);
-  return result;
+void TransformerTruncate(double message) {
+  Arguments in(message);
+  Transformer& model = NextModel(&in);
+  DoneOr(model.Truncate(in.NextCount()));
 }
 
 }  // namespace poslab::border

@@ -1,43 +1,30 @@
 // SPDX-License-Identifier: MIT
 // Loaded models as seen from JavaScript: whole architectures with weights from elsewhere (transformer/transformer.h).
+// Arguments and answers are declared in js/core-interface.ts; calls that begin with Transformer take the model first.
 #pragma once
 
-#include <emscripten/val.h>
-
-#include <memory>
-#include <string>
-
+#include "message.h"
 #include "transformer/transformer.h"
 
 namespace poslab::border {
 
-using emscripten::val;
-
-class TransformerObject {
- public:
-  explicit TransformerObject(std::unique_ptr<Transformer> transformer) : transformer_(std::move(transformer)) {}
-  val Tensors() const;  // [{ name, shape }]
-  val Missing() const;  // [name]
-  val SetTensor(const std::string& name, const val& numbers, double from, bool transposed);
-  val Change(const val& change);
-  val Logits(const val& input);                                            // tensor
-  val Losses(const val& input, const val& targets);                        // { losses }
-  val Attention(const val& input, double layer, const std::string& kind);  // tensor
-  val HiddenStates() const;                                                // tensor
-  val Encode(const val& input);
-  val Append(const val& ids);  // { logits }
-  double cached() const { return static_cast<double>(transformer_->cached()); }
-  val Truncate(double length);
-
- private:
-  Result<OtherScheme> OtherSchemeOf(const val& flat, const std::optional<StackDescription>& stack) const;
-
-  std::unique_ptr<Transformer> transformer_;
-};
-val MakeTransformer(const val& architecture);                     // { model }
-val EstimateTransformer(const val& architecture, double length);  // { weights, pass, cachePerToken }
+void MakeTransformer(double message);
+void EstimateTransformer(double message);
+void TransformerDelete(double message);
+void TransformerTensors(double message);
+void TransformerMissing(double message);
+void TransformerSetTensor(double message);
+void TransformerChange(double message);
+void TransformerLogits(double message);
+void TransformerLosses(double message);
+void TransformerAttention(double message);
+void TransformerHiddenStates(double message);
+void TransformerEncode(double message);
+void TransformerAppend(double message);
+void TransformerCached(double message);
+void TransformerTruncate(double message);
 
 // Field by field; bindings/js/models/core-model.ts fills in defaults.
-Architecture ArchitectureOf(const val& object);
+Architecture ArchitectureOf(Value object);
 
 }  // namespace poslab::border

@@ -144,7 +144,7 @@ function train(item: Case, lab: PosLab): Results {
   const given = { ...modelDefaults, keyValueHeads: 0, ...model };
   const shape = { ...given, bias: model.bias ?? null, trainedLength: training.length ?? length };
   const optimizer = { ...trainingDefaults("text"), steps, ...training };
-  const { trainer } = unwrap(lab.core.makeTrainer(shape, flattenScheme(position), optimizer));
+  const { Trainer: trainer } = unwrap(lab.core.makeTrainer(shape, flattenScheme(position), optimizer));
   try {
     const parameters = trainer.parameters();
     const weights = trainer.weights();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What crosses the border between the TypeScript layer and the WebAssembly module, as plain objects. The declarations
-// that Emscripten writes for the module (wasm/poslab.d.ts) refer to these types, so that the compiler sees both sides.
+// What crosses the border between the TypeScript layer and the WebAssembly module, as plain objects: arguments and
+// answers of the calls in core-interface.ts.
 
 /** Numbers that the module copies from: any typed array but the 64-bit integer ones, or a plain array. */
 export type NumberSource = ArrayLike<number>;
@@ -22,7 +22,6 @@ export type Outcome<T> = { failure: Failure } | (T & { failure?: undefined });
 
 export interface FlatField {
   name: string;
-  kind: "number" | "boolean" | "text" | "numbers";
   value: number | boolean | string | NumberSource;
 }
 export interface FlatTensor {
@@ -188,7 +187,7 @@ export interface CoreLengthResult {
 }
 export interface CorePositionResult {
   binWidth: number;
-  loss: Float64Array;
+  loss: number[];
 }
 export interface CoreRunResults {
   byLength: CoreLengthResult[];

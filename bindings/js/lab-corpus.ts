@@ -2,10 +2,9 @@
 // A text as the lab sees it: the training part's distinct characters (or bytes) as vocabulary, first 90 % to train, the
 // rest to test.
 
+import type { Core, CoreCorpus } from "./core-interface.js";
 import { unwrap } from "./errors.js";
-import type { Core } from "./module.js";
 import { Owner } from "./owner.js";
-import type { Corpus as CoreCorpus } from "./wasm/poslab.js";
 
 /** How a symbol outside the vocabulary is written. */
 export const unknownSymbol = "\ufffd";
@@ -23,7 +22,7 @@ export class LabCorpus extends Owner<CoreCorpus> {
   /** @internal */
   static make(core: Core, text: Uint8Array | string, unit: "characters" | "bytes"): LabCorpus {
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-    return new LabCorpus(unwrap(core.makeCorpus(bytes, unit === "bytes")).corpus, unit);
+    return new LabCorpus(unwrap(core.makeCorpus(bytes, unit === "bytes")).Corpus, unit);
   }
 
   /** Distinct symbols and one spare id, the last, for unseen ones. */

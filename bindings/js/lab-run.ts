@@ -2,10 +2,10 @@
 // One run of an experiment in this thread, driven slice by slice: train, measure, generate, look, save and go on. The
 // controllers of run-controller.ts, which answer in time and report by themselves, are made of it.
 
+import type { Core, CoreRun } from "./core-interface.js";
 import type { CoreParameter, CoreProgress } from "./core-types.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
 import { type LabCorpus, unknownSymbol } from "./lab-corpus.js";
-import type { Core } from "./module.js";
 import { Owner } from "./owner.js";
 import { coreChange, coreRunDescription, coreTask, entriesOf, lengthEntry, renameArgument } from "./run-description.js";
 import type {
@@ -18,7 +18,6 @@ import type {
 } from "./run-types.js";
 import { readSafetensors, type TensorToWrite, writeSafetensors } from "./safetensors.js";
 import type { CompleteExperiment, ExperimentModel, LengthEntry, RunResult, Tensor } from "./types.js";
-import type { Run as CoreRun } from "./wasm/poslab.js";
 
 /** One tested length: `byPosition` in bins. */
 export interface LengthMeasurement {
@@ -68,8 +67,8 @@ export class LabRun extends Owner<CoreRun> {
     corpus: LabCorpus | null,
   ): LabRun {
     const description = coreRunDescription(experiment, encoding, seed);
-    const outcome = corpus ? core.makeTextRun(description, corpus.handle) : core.makeToyRun(description);
-    const { run } = unwrap(outcome, renameArgument(experiment, encoding));
+    const outcome = core.makeRun(description, corpus && corpus.handle);
+    const { Run: run } = unwrap(outcome, renameArgument(experiment, encoding));
     return new LabRun(core, run, experiment, encoding, seed, corpus);
   }
 
@@ -215,7 +214,7 @@ export class LabRun extends Owner<CoreRun> {
 
   #testIds(count: number): Int32Array {
     if (this.#corpus) return this.#corpus.testIds(0, count);
-    return unwrap(this.#module.toySample(coreTask(this.experiment.task), count, 1)).ids;
+    return unwrap(this.#module.sample(coreTask(this.experiment.task), null, count, 1)).ids;
   }
 
   #encode(text: string, argument: string): Int32Array {
@@ -336,7 +335,7 @@ function headsOf({ data, shape }: Tensor, first: number, count: number, headDim:
   return { data: heads, shape: [count, length, headDim] };
 }
 
-function withoutNaN(values: Float64Array): (number | null)[] {
+function withoutNaN(values: readonly number[]): (number | null)[] {
   return Array.from(values, (value) => (Number.isFinite(value) ? value : null));
 }
 

@@ -3,16 +3,14 @@
 // the file; whatever comes instead of a module (an HTML page from a server that answers everything) is named.
 
 import { relaxedSimd, simd } from "wasm-feature-detect";
+import { coreOf } from "./core-calls.js";
+import type { Core, ModelsCore } from "./core-interface.js";
 import { PosLabError, wrongArgument } from "./errors.js";
 import { importNode, isNode } from "./node-import.js";
 import { checkOptions } from "./tensors.js";
-import type { MainModule as MainModelsModule } from "./wasm/poslab-models.js";
-import createSimdCore, { type MainModule } from "./wasm/poslab.js";
+import createSimdCore from "./wasm/poslab.js";
 
-/** What the module offers; the declarations are Emscripten's own. */
-export type Core = MainModule;
-/** The same and whole architectures: a module that only those load who open a checkpoint. */
-export type ModelsCore = MainModelsModule;
+export type { Core, ModelsCore } from "./core-interface.js";
 export type Variant = "simd" | "relaxed";
 
 export interface LoadOptions {
@@ -91,7 +89,7 @@ export async function startModelsCore(): Promise<ModelsCore> {
   return start(module, glue.default);
 }
 
-function start<T>(module: WebAssembly.Module, create: (options: object) => Promise<T>): Promise<T> {
+function start<T>(module: WebAssembly.Module, create: (options: object) => Promise<object>): Promise<T> {
   return new Promise((resolve, reject) => {
     const failed = (cause: unknown): void => {
       reject(
@@ -107,12 +105,14 @@ function start<T>(module: WebAssembly.Module, create: (options: object) => Promi
         imports: WebAssembly.Imports,
         receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
       ) {
-        WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module), failed);
+        WebAssembly.instantiate(module, imports)
+          .then((instance) => receive(instance, module))
+          .catch(failed);
         return {};
       },
       print: () => {},
       printErr: () => {},
-    }).then(resolve, failed);
+    }).then((started) => resolve(coreOf<T>(started)), failed);
   });
 }
 

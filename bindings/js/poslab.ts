@@ -273,11 +273,7 @@ export class PosLab {
     checkOptions(options, ["length", "seed", "corpus"]);
     const { corpus, seed = 1 } = options;
     const length = readCount(options.length, "length");
-    const { ids, targets } = unwrap(
-      corpus
-        ? this.#core.textSample(coreTask(task), corpus.handle, length, seed)
-        : this.#core.toySample(coreTask(task), length, seed),
-    );
+    const { ids, targets } = unwrap(this.#core.sample(coreTask(task), corpus ? corpus.handle : null, length, seed));
     const toySymbols = this.#core.tasks().find(({ type }) => type === task.type)?.symbols ?? "";
     const write = (all: ArrayLike<number>): string[] =>
       corpus ? corpus.decode(all) : Array.from(all, (id) => toySymbols[id] ?? unknownSymbol);

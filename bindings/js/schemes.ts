@@ -40,11 +40,11 @@ function isNested(value: unknown): boolean {
 }
 
 function flattenField(name: string, value: unknown, path: string, fields: FlatField[]): void {
-  if (typeof value === "number") fields.push({ name, kind: "number", value });
-  else if (typeof value === "boolean") fields.push({ name, kind: "boolean", value });
-  else if (typeof value === "string") fields.push({ name, kind: "text", value });
+  if (typeof value === "number") fields.push({ name, value });
+  else if (typeof value === "boolean") fields.push({ name, value });
+  else if (typeof value === "string") fields.push({ name, value });
   else if (isTypedArray(value) || Array.isArray(value))
-    fields.push({ name, kind: "numbers", value: readList(value, path) });
+    fields.push({ name, value: readList(value, path) });
   else if (typeof value === "object" && value !== null) {
     if (name.split(".").length > deepest)
       throw wrongArgument("format", path, "an object", `nesting of at most ${deepest} levels`);

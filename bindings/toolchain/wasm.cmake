@@ -15,15 +15,13 @@ function(poslab_add_module target core file_name)
   add_executable(${target} ${ARGN})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${file_name} SUFFIX .js)
   set_property(TARGET ${target} PROPERTY RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/module")
-  target_link_libraries(${target} PRIVATE ${core} poslab_flags)
-  # With RTTI, unlike the core: Embind takes the names of its declarations from it, and its variant without is larger.
+  target_link_libraries(${target} PRIVATE ${core} poslab_flags embind)
   target_compile_options(${target} PRIVATE -fno-exceptions -Oz)
   target_link_options(
     ${target}
     PRIVATE
       # Binaryen makes the module as a whole small, and the glue is minified; loops keep what the compiler made of them.
       -Oz
-      -lembind
       # No exception support at all: 14 kB instead of 95 kB for a minimal module.
       -fno-exceptions
       # A function that makes instances, as an ES module: bundlers, browsers, workers and Node take it as it is.
@@ -52,8 +50,27 @@ function(poslab_add_module target core file_name)
   )
 endfunction()
 
-set(POSLAB_PACKAGE_SOURCES "${POSLAB_EMBIND}" ${POSLAB_EMBIND_PARTS})
-poslab_add_module(poslab_wasm poslab poslab ${POSLAB_PACKAGE_SOURCES})
+# Embind's C++ library with no more types than calls have; -L lets the linker find it before Emscripten's own.
+set(POSLAB_EMBIND_OPTIONS -fno-exceptions -fno-rtti -Oz -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+set(POSLAB_EMBIND_FOLDER "${CMAKE_CURRENT_BINARY_DIR}/embind")
+add_library(poslab_embind STATIC "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/library/embind.cpp")
+set_target_properties(
+  poslab_embind
+  PROPERTIES OUTPUT_NAME embind ARCHIVE_OUTPUT_DIRECTORY "${POSLAB_EMBIND_FOLDER}"
+)
+target_link_libraries(poslab_embind PRIVATE poslab_flags)
+target_compile_options(poslab_embind PRIVATE ${POSLAB_EMBIND_OPTIONS})
+
+# A module of the package.
+function(poslab_add_package_module target core file_name)
+  poslab_add_module(${target} ${core} ${file_name} "${POSLAB_EMBIND}" ${POSLAB_EMBIND_PARTS} ${ARGN})
+  add_dependencies(${target} poslab_embind)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${POSLAB_EMBIND_FOLDER}/libembind.a")
+  target_compile_options(${target} PRIVATE ${POSLAB_EMBIND_OPTIONS})
+  target_link_options(${target} PRIVATE -fno-rtti "-L${POSLAB_EMBIND_FOLDER}")
+endfunction()
+
+poslab_add_package_module(poslab_wasm poslab poslab)
 
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
 # Emscripten calls `tsc` for it: bindings/toolchain/build.mjs puts the project's own on the PATH.
@@ -65,18 +82,17 @@ function(poslab_relax target)
   target_compile_definitions(${target} PRIVATE POSLAB_RELAXED_SIMD)
 endfunction()
 
-poslab_add_module(
+poslab_add_package_module(
   poslab_wasm_models
   poslab
   poslab-models
-  ${POSLAB_PACKAGE_SOURCES}
   "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind_models.cpp"
 )
 target_link_options(poslab_wasm_models PRIVATE "SHELL:--emit-tsd poslab-models.d.ts")
 
 poslab_add_core(poslab_relaxed)
 poslab_relax(poslab_relaxed)
-poslab_add_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed ${POSLAB_PACKAGE_SOURCES})
+poslab_add_package_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed)
 poslab_relax(poslab_wasm_relaxed)
 target_link_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
 

@@ -131,7 +131,7 @@ describe("objects that own memory", () => {
 
 describe("memory", () => {
   /** Bytes of the module's memory. */
-  const size = (): number => lab.core.HEAPU8.buffer.byteLength as number;
+  const size = (): number => lab.core.memory.byteLength;
 
   it("stays as it is over thousands of calls, good and bad", () => {
     const x = { data: new Float32Array(64 * 64), shape: [1, 64, 64] };

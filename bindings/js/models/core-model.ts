@@ -2,14 +2,13 @@
 // A model of any described architecture in the core's memory: tensors in by name, sequences through, whole or token by
 // token. Reading files and text is the business of what stands above.
 
+import type { CoreTransformer, ModelsCore } from "../core-interface.js";
 import type { CoreModelInput } from "../core-types.js";
 import { PosLabError, unwrap, wrongArgument } from "../errors.js";
-import type { ModelsCore } from "../module.js";
 import { Owner } from "../owner.js";
 import { flattenScheme } from "../schemes.js";
 import { checkOptions, isTypedArray, readCount, readIds, readMask, readTensor, tensorOf } from "../tensors.js";
 import type { IntegerArray, Tensor } from "../types.js";
-import type { Transformer } from "../wasm/poslab-models.js";
 import { coreArchitecture } from "./core-architecture.js";
 import type {
   Architecture,
@@ -58,11 +57,11 @@ function coreInput(input: ModelInput): CoreModelInput {
   };
 }
 
-export class CoreModel extends Owner<Transformer> implements ModelCalls {
+export class CoreModel extends Owner<CoreTransformer> implements ModelCalls {
   readonly architecture: Architecture;
   readonly tensors: readonly TensorPlace[];
 
-  private constructor(core: Transformer, architecture: Architecture) {
+  private constructor(core: CoreTransformer, architecture: Architecture) {
     super(core, "the model");
     this.architecture = architecture;
     this.tensors = core.tensors();
@@ -70,7 +69,7 @@ export class CoreModel extends Owner<Transformer> implements ModelCalls {
 
   /** A model without weights. @throws PosLabError naming what is wrong with the description. */
   static create(core: ModelsCore, architecture: Architecture): CoreModel {
-    return new CoreModel(unwrap(core.makeTransformer(coreArchitecture(architecture))).model, architecture);
+    return new CoreModel(unwrap(core.makeTransformer(coreArchitecture(architecture))).Transformer, architecture);
   }
 
   /** Bytes that `create` and a pass over `length` tokens would take; none are taken. */

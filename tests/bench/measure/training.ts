@@ -28,7 +28,7 @@ async function makeTrainer(bench: Bench, variant: Variant, type: string, layers 
   const { core } = await bench.place.lab(variant);
   const outcome = core.makeTrainer({ ...kModel, layers }, { type, fields: [], tensors: [], lists: [] }, kOptimizer);
   if (outcome.failure !== undefined) throw new Error(`${type}: ${outcome.failure.argument} ${outcome.failure.allowed}`);
-  return outcome.trainer;
+  return outcome.Trainer;
 }
 
 function step(trainer: Trainer, { ids, targets }: Batch): number {
