@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `poslab generate`: a model goes on with a text. The text alone goes to standard output, as it comes.
 
-import { parseOverride } from "../js/models.js";
-import { exitStatus, isPosLabError, Refusal } from "./failure.js";
+import { exitStatus } from "./failure.js";
 import { listenForInterruption } from "./interruption.js";
 import { type ModelOptions, openForCommand } from "./model-opening.js";
+import { checkOverride, readOverride } from "./override-option.js";
 
 export interface GenerateCommandOptions extends ModelOptions {
   prompt: string;
@@ -16,12 +16,13 @@ export interface GenerateCommandOptions extends ModelOptions {
 }
 
 export async function generate(path: string, options: GenerateCommandOptions): Promise<number> {
-  const override = overrideOf(options.override);
+  const override = readOverride(options.override);
   const interruption = listenForInterruption(
     () => {},
     () => {},
   );
   const model = await openForCommand(path, options, interruption.signal);
+  checkOverride(model, override);
   const { prompt, tokens, temperature, topP, seed } = options;
   if (!model.info.architecture.encoder) process.stdout.write(prompt);
   const { ended } = await model.generate({
@@ -39,12 +40,4 @@ export async function generate(path: string, options: GenerateCommandOptions): P
   model.dispose();
   interruption.stopListening();
   return ended === "aborted" ? exitStatus.interrupted : exitStatus.done;
-}
-
-function overrideOf(text: string | undefined): ReturnType<typeof parseOverride> | undefined {
-  try {
-    return text === undefined ? undefined : parseOverride(text);
-  } catch (error) {
-    throw isPosLabError(error) ? new Refusal(`option '--override': ${error.message}`) : error;
-  }
 }

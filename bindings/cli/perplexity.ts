@@ -3,12 +3,13 @@
 
 import { csvFormat } from "d3-dsv";
 import { type Chart, chartSvg } from "../js/chart-svg.js";
-import { type LossByPosition, type Model, parseOverride, type PositionOverride } from "../js/models.js";
+import type { LossByPosition, Model, PositionOverride } from "../js/models.js";
 import { curveStyles } from "../js/scheme-style.js";
 import { borderless } from "./borderless.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { checkWritable, readBytes, writeWhole } from "./files.js";
 import { type ModelOptions, openForCommand, textOf } from "./model-opening.js";
+import { checkOverride, readOverride } from "./override-option.js";
 
 export interface PerplexityOptions extends ModelOptions {
   text: string;
@@ -44,9 +45,13 @@ interface Entry {
 export async function perplexity(path: string, options: PerplexityOptions): Promise<number> {
   for (const name of ["csv", "svg"] as const)
     if (options[name] !== undefined) checkWritable(options[name], `--${name}`);
-  const settings = settingsOf(options.override ?? []);
+  const settings: Setting[] = [
+    { label: "as trained", override: undefined },
+    ...(options.override ?? []).map((text) => ({ label: text, override: readOverride(text) })),
+  ];
   const text = textOf(readBytes(options.text), options.text);
   const model = await openForCommand(path, { ...options, quiet: options.quiet ?? options.json ?? false });
+  for (const { override } of settings) checkOverride(model, override);
   const texts = tokensOf(model, text, options);
   const lengths = lengthsOf(model, texts, options);
   const entries: Entry[] = [];
@@ -60,18 +65,6 @@ export async function perplexity(path: string, options: PerplexityOptions): Prom
   );
   model.dispose();
   return exitStatus.done;
-}
-
-function settingsOf(overrides: readonly string[]): Setting[] {
-  const settings: Setting[] = [{ label: "as trained", override: undefined }];
-  for (const text of overrides) {
-    try {
-      settings.push({ label: text, override: parseOverride(text) });
-    } catch (error) {
-      throw isPosLabError(error) ? new Refusal(`option '--override': ${error.message}`) : error;
-    }
-  }
-  return settings;
 }
 
 /** Documents, each begun as the tokenizer begins a text; in one row unless they are measured one by one. */
@@ -119,10 +112,8 @@ async function measure(
     const options = { window: length, ...(stride === undefined ? {} : { stride }), override };
     return entryOf(label, length, await model.lossByPosition(ids, options));
   } catch (error) {
-    if (!isPosLabError(error)) throw error;
-    // A table that ends is an answer; an override that the model has not is a mistake of the command.
-    if (error.argument?.startsWith("override")) throw new Refusal(`option '--override': ${error.message}`);
-    if (error.code !== "notDefined" && error.code !== "range") throw error;
+    // A table that ends is an answer.
+    if (!isPosLabError(error) || error.code !== "notDefined") throw error;
     return {
       override: label,
       length,

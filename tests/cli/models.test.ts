@@ -48,10 +48,17 @@ describe("model", () => {
 
   test.each([
     [["model", join(folder, "nowhere")], /nowhere cannot be read: there is no such file or folder/],
-    [["model", text], /llama2\.c: /],
+    [["model", text], /text\.txt is none of a model: neither safetensors, GGUF nor llama2\.c by its first bytes/],
     [["model", file, "--check"], /option '--check': there is no .*reference\.safetensors/],
     [["perplexity", file], /required option '--text <file>' not specified/],
     [["perplexity", file, "--text", text, "--override", "yearn:4"], /option '--override': override: "yearn:4"/],
+    [
+      ["perplexity", file, "--text", text, "--override", "yarn:0"],
+      /option '--override': .*factor: 0 was given; a number/,
+    ],
+    [["perplexity", file, "--text", text, "--override", "window:-1"], /option '--override': window: -1 was given/],
+    [["generate", file, "--override", '{"type":"ropee"}'], /option '--override': .*did you mean "rope"\?/],
+    [["generate", file, "--override", "t5"], /option '--override': position\.table is missing/],
     [
       ["perplexity", file, "--text", text, "--lengths", "9999"],
       /option '--lengths': 9999 was given, and the text has 327 tokens/,

@@ -3,6 +3,7 @@
 // shards. A path stands for a file and what lies beside it, or for a folder.
 
 import { PosLabError, wrongArgument } from "../errors.js";
+import { readLlama2cHeader } from "../config/llama2c.js";
 import { importNode, isNode } from "../node-import.js";
 import type { ByteSource } from "../byte-source.js";
 import { cannotRead, fileName, type FileLike, openSource } from "../byte-source.js";
@@ -142,10 +143,12 @@ function joinWeights(weights: readonly [string, ModelFile][], index: unknown): M
 }
 
 const brace = 0x7b;
+/** What tells files apart. */
+const headBytes = 64;
 
 /** By the first bytes, and by the name where they do not say. */
 async function kindOf(source: ByteSource, signal?: AbortSignal): Promise<Kind> {
-  const start = await source.read(0, Math.min(9, source.size), signal);
+  const start = await source.read(0, Math.min(headBytes, source.size), signal);
   const begins = (...bytes: number[]): boolean => bytes.every((byte, index) => start[index] === byte);
   const name = source.name.toLowerCase();
   if (begins(0x47, 0x47, 0x55, 0x46) || name.endsWith(".gguf")) return "gguf";
@@ -159,7 +162,13 @@ async function kindOf(source: ByteSource, signal?: AbortSignal): Promise<Kind> {
     );
   if (start[8] === brace) return "safetensors";
   if (/^tok.*\.bin$|\.tokenizer$/.test(name)) return "pieces";
-  return "llama2.c";
+  // Version 0 of it has no mark of its own.
+  if (name.endsWith(".bin") || readLlama2cHeader(start, source.size)) return "llama2.c";
+  throw new PosLabError(
+    "format",
+    `${source.name || "a file"} is none of a model: neither safetensors, GGUF nor llama2.c by its first bytes, and no JSON`,
+    { argument: "files" },
+  );
 }
 
 async function parseJson(source: ByteSource, signal?: AbortSignal): Promise<unknown> {

@@ -126,6 +126,11 @@ export class Model {
     return measureLosses(this.#calls, this.#idsOf(text), trainedLength, rest);
   }
 
+  /** @throws PosLabError that a call with this override would throw whatever its input: it names what is wrong with it. */
+  checkOverride(override: PositionOverride): void {
+    this.#apply(override);
+  }
+
   /** Continues a text (of an encoder-decoder: answers it) token by token, with a cache of keys and values. */
   async generate(options: GenerateOptions = {}): Promise<GeneratedText> {
     const { tokens = 256, onText, signal, override, prompt } = options;
