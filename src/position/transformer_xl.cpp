@@ -13,6 +13,8 @@ namespace poslab {
 namespace {
 
 constexpr double kBase = 10000;
+// Rows of sinusoids at hand at a time: all of them would be wider than the table that is made of them, by far.
+constexpr int64_t kBlock = 256;
 
 class TransformerXl final : public Scheme {
  public:
@@ -87,19 +89,20 @@ class TransformerXl final : public Scheme {
     // d W_r,h [D, dModel] += (d table_h [rows, D])^T R [rows, dModel]
     const Band& band = *hooks.score_band;
     const int64_t model_dim = projection->shape[1];
-    Buffer<float> sinusoid;
-    POSLAB_RETURN_IF_ERROR(Sinusoid({band.first, band.first + band.rows - 1}, model_dim, &sinusoid));
-    for (int64_t h = 0; h < arguments.dimensions.heads; ++h) {
-      MatMulArguments product;
-      product.m = band.width, product.n = model_dim, product.k = band.rows;
-      product.a = hook_gradients.score_band_table.data() + h * band.rows * band.width;
-      product.a_row_stride = 1, product.a_column_stride = band.width;
-      product.b = sinusoid.data(), product.b_row_stride = model_dim;
-      product.c = projection->data + h * band.width * model_dim, product.c_row_stride = model_dim;
-      product.accumulate = true;
-      MatMul(product);
-    }
-    return Status::Ok();
+    return ForEachBlock({band.first, band.first + band.rows - 1}, model_dim,
+                        [&](int64_t first, int64_t rows, const float* sinusoid) {
+                          for (int64_t h = 0; h < arguments.dimensions.heads; ++h) {
+                            MatMulArguments product;
+                            product.m = band.width, product.n = model_dim, product.k = rows;
+                            product.a = hook_gradients.score_band_table.data() + (h * band.rows + first) * band.width;
+                            product.a_row_stride = 1, product.a_column_stride = band.width;
+                            product.b = sinusoid, product.b_row_stride = model_dim;
+                            product.c = projection->data + h * band.width * model_dim;
+                            product.c_row_stride = model_dim;
+                            product.accumulate = true;
+                            MatMul(product);
+                          }
+                        });
   }
 
  private:
@@ -123,18 +126,23 @@ class TransformerXl final : public Scheme {
     return range;
   }
 
-  // R [rows, width]: row n is the sinusoid of i - j for the distance j - i = range.first + n. It is read from the
-  // last row backwards, because contiguous positions ascend and i - j descends.
-  Status Sinusoid(DistanceRange range, int64_t width, Buffer<float>* sinusoid) const {
-    const int64_t rows = range.last - range.first + 1;
-    Buffer<float> ascending;
-    POSLAB_RETURN_IF_ERROR(ascending.Resize("position.projection", CheckedProduct({rows, width})));
-    POSLAB_RETURN_IF_ERROR(sinusoid->ResizeForOverwrite("position.projection", rows * width));
-    POSLAB_RETURN_IF_ERROR(AddSinusoid({-range.last, rows, nullptr}, width, base_, SinusoidLayout::kConcatenated,
-                                       SinusoidDenominator::kDim, ascending.data()));
-    for (int64_t n = 0; n < rows; ++n) {
-      const float* from = ascending.data() + (rows - 1 - n) * width;
-      std::copy(from, from + width, sinusoid->data() + n * width);
+  // Calls work(first, rows, R [rows, width]) for blocks of rows: row n of them all is the sinusoid of i - j for the
+  // distance j - i = range.first + n. It is read from a block's last row backwards, because contiguous positions ascend
+  // and i - j descends.
+  template <typename Work>
+  Status ForEachBlock(DistanceRange range, int64_t width, const Work& work) const {
+    const int64_t all = range.last - range.first + 1, most = std::min(all, kBlock);
+    Buffer<float> ascending, sinusoid;
+    POSLAB_RETURN_IF_ERROR(ascending.ResizeForOverwrite("position.projection", CheckedProduct({most, width})));
+    POSLAB_RETURN_IF_ERROR(sinusoid.ResizeForOverwrite("position.projection", CheckedProduct({most, width})));
+    for (int64_t first = 0; first < all; first += kBlock) {
+      const int64_t rows = std::min(kBlock, all - first);
+      std::fill_n(ascending.data(), rows * width, 0.0f);
+      POSLAB_RETURN_IF_ERROR(AddSinusoid({-(range.first + first + rows - 1), rows, nullptr}, width, base_,
+                                         SinusoidLayout::kConcatenated, SinusoidDenominator::kDim, ascending.data()));
+      for (int64_t n = 0; n < rows; ++n)
+        std::copy_n(ascending.data() + (rows - 1 - n) * width, width, sinusoid.data() + n * width);
+      work(first, rows, sinusoid.data());
     }
     return Status::Ok();
   }
@@ -142,23 +150,23 @@ class TransformerXl final : public Scheme {
   // table [H, rows, D] = R W_r^T, head by head.
   Status Project(DistanceRange range, const float* projection, int64_t heads, int64_t head_dim, int64_t width,
                  Buffer<float>* table) const {
-    const int64_t rows = range.last - range.first + 1, columns = heads * head_dim;
-    POSLAB_RETURN_IF_ERROR(table->ResizeForOverwrite("position.projection", CheckedProduct({heads, rows, head_dim})));
-    Buffer<float> sinusoid, transposed;
-    POSLAB_RETURN_IF_ERROR(Sinusoid(range, width, &sinusoid));
+    const int64_t all = range.last - range.first + 1, columns = heads * head_dim;
+    POSLAB_RETURN_IF_ERROR(table->ResizeForOverwrite("position.projection", CheckedProduct({heads, all, head_dim})));
+    Buffer<float> transposed;
     POSLAB_RETURN_IF_ERROR(transposed.ResizeForOverwrite("position.projection", CheckedProduct({columns, width})));
     for (int64_t n = 0; n < columns; ++n) {
       for (int64_t c = 0; c < width; ++c) transposed[c * columns + n] = projection[n * width + c];
     }
-    for (int64_t h = 0; h < heads; ++h) {
-      MatMulArguments product;
-      product.m = rows, product.n = head_dim, product.k = width;
-      product.a = sinusoid.data(), product.a_row_stride = width;
-      product.b = transposed.data() + h * head_dim, product.b_row_stride = columns;
-      product.c = table->data() + h * rows * head_dim, product.c_row_stride = head_dim;
-      MatMul(product);
-    }
-    return Status::Ok();
+    return ForEachBlock(range, width, [&](int64_t first, int64_t rows, const float* sinusoid) {
+      for (int64_t h = 0; h < heads; ++h) {
+        MatMulArguments product;
+        product.m = rows, product.n = head_dim, product.k = width;
+        product.a = sinusoid, product.a_row_stride = width;
+        product.b = transposed.data() + h * head_dim, product.b_row_stride = columns;
+        product.c = table->data() + (h * all + first) * head_dim, product.c_row_stride = head_dim;
+        MatMul(product);
+      }
+    });
   }
 
   static void Add(const Buffer<float>& from, const TensorView<float>* to) {

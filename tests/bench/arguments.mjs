@@ -9,7 +9,7 @@ export const kPlaces = ["node", "chromium", "native"];
 
 export const kHelp = `npm run bench -- [options]    measures PosLab beside its peers and prints the tables as Markdown
 
-  --quick              fewer sizes and peers, in under three minutes
+  --quick              fewer sizes, schemes and peers, in under three minutes
   --only TOPIC,...     ${kTopics.join(", ")}; default: all
   --in PLACE,...       ${kPlaces.join(", ")}; default: all
   --markdown FILE      writes the tables there too

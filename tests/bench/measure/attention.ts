@@ -5,7 +5,7 @@
 import { errorAtSampledRows, loops } from "../peers/loops.js";
 import { largestError, type AttentionProblem } from "../peers/peer.js";
 import { makeAttention, must, shapeOf, type AttentionKernel, type AttentionShape } from "./kernels.js";
-import { attempt, variantName, type Bench, type Table, type Variant } from "./place.js";
+import { attempt, schemesOf, variantName, type Bench, type Table, type Variant } from "./place.js";
 import { timeRows, type Subject } from "./timing.js";
 
 const kResident = "inputs and output resident in wasm memory, hooks bound";
@@ -32,8 +32,7 @@ export async function measureAttention(bench: Bench): Promise<Table[]> {
   for (const length of lengths.slice(bench.quick ? 1 : 0))
     await add(`attention, causal, L = ${length}`, () => plainTable(bench, length, true));
   if (bench.quick && bench.place.engine.startsWith("Chromium")) return tables;
-  const [first] = bench.kernels.values();
-  const types = first!.schemeTypes();
+  const types = schemesOf(bench);
   for (const type of types.filter((name) => name !== "none"))
     await add(`attention with ${type}`, () => schemeTable(bench, type));
   await add("attention backward, every scheme", () => backwardTable(bench, types));

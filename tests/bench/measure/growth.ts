@@ -3,7 +3,7 @@
 // memory grows page by page, so that its size is the peak of what was needed.
 
 import { makeAttention, must, shapeOf } from "./kernels.js";
-import type { Bench, Growth } from "./place.js";
+import { schemesOf, type Bench, type Growth } from "./place.js";
 import { fitExponent, spreadOf } from "./statistics.js";
 
 const kLengths = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
@@ -25,9 +25,8 @@ type Direction = Growth["direction"];
 type Point = Growth["points"][number];
 
 export async function measureGrowth(bench: Bench): Promise<Growth[]> {
-  const [first] = bench.kernels.values();
   const growth: Growth[] = [];
-  for (const scheme of first!.schemeTypes()) {
+  for (const scheme of schemesOf(bench)) {
     bench.place.say(`time and memory against length, ${scheme}`);
     growth.push(...(await growthOf(bench, scheme)));
   }

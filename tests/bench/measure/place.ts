@@ -62,6 +62,16 @@ export interface Bench {
   /** register-only multiply-adds of each build, about ten milliseconds a run */ limits: () => Subject[];
 }
 
+/** All that a quick run measures beside `none`: those that the goals name. */
+const kQuickSchemes = ["shaw", "transformer-xl", "t5", "rope", "alibi", "kerple"];
+
+/** The schemes to be measured, `none` first. */
+export function schemesOf(bench: Bench): string[] {
+  const [kernels] = bench.kernels.values();
+  const known = kernels!.schemeTypes().filter((type) => type !== "none");
+  return ["none", ...(bench.quick ? known.filter((type) => kQuickSchemes.includes(type)) : known)];
+}
+
 /** What `body` measures, or nothing and a failure: one table must not take the others with it. */
 export async function attempt<T>(bench: Bench, what: string, body: () => Promise<T>): Promise<T[]> {
   bench.place.say(what);

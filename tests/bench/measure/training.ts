@@ -5,7 +5,7 @@
 import { largestError } from "../peers/peer.js";
 import { makeJaxTraining } from "../peers/jax-training.js";
 import { kBatch, kModel, kOptimizer, type Batch } from "./training-task.js";
-import { attempt, variantName, type Bench, type Table, type Variant } from "./place.js";
+import { attempt, schemesOf, variantName, type Bench, type Table, type Variant } from "./place.js";
 import { timeRows, type Subject } from "./timing.js";
 
 const kTokens = kBatch.batch * kBatch.length;
@@ -92,9 +92,7 @@ async function jaxSubject(bench: Bench, batch: Batch): Promise<Subject> {
 
 export async function measureTraining(bench: Bench): Promise<Table[]> {
   const batch = batchOf();
-  const [first] = bench.kernels.values();
-  const types = ["none", ...first!.schemeTypes().filter((type) => type !== "none")];
-  const shown = bench.quick && bench.place.engine.startsWith("Chromium") ? ["none"] : types;
+  const shown = bench.quick && bench.place.engine.startsWith("Chromium") ? ["none"] : schemesOf(bench);
   const steps: Subject[] = [];
   const scores: Subject[] = [];
   for (const type of shown) {
