@@ -11,7 +11,7 @@ import type { TimingOptions } from "./timing.js";
 import { measureTraining } from "./training.js";
 
 const kTiming: TimingOptions = { rounds: 9, sampleMilliseconds: 20 };
-const kQuickTiming: TimingOptions = { rounds: 7, sampleMilliseconds: 5 };
+const kQuickTiming: TimingOptions = { rounds: 7, sampleMilliseconds: 20 };
 
 export async function measure(place: Place, plan: Plan): Promise<Measurements> {
   const kernels = new Map<Variant, Kernels>();
