@@ -19,14 +19,25 @@ Status GrowRows(int64_t heads, int64_t head_dim, int64_t from, int64_t to, int64
 
 }  // namespace
 
-Status KeyValueCache::Reserve(int64_t heads, int64_t head_dim, int64_t length, int64_t kept) {
-  heads_ = heads, head_dim_ = head_dim;
+Status KeyValueCache::Reserve(int64_t heads, int64_t head_dim, int64_t gate_heads, int64_t length, int64_t kept) {
+  // Another scheme begins with an empty cache.
+  if (gate_heads != gate_heads_) capacity_ = 0;
+  heads_ = heads, head_dim_ = head_dim, gate_heads_ = gate_heads;
   if (length <= capacity_) return Status::Ok();
   const int64_t capacity = std::max({length, 2 * capacity_, kSmallestCapacity});
   POSLAB_RETURN_IF_ERROR(GrowRows(heads, head_dim, capacity_, capacity, kept, &keys_));
   POSLAB_RETURN_IF_ERROR(GrowRows(heads, head_dim, capacity_, capacity, kept, &values_));
+  if (gate_heads > 0) POSLAB_RETURN_IF_ERROR(GrowRows(gate_heads, 1, capacity_, capacity, kept, &gates_));
   capacity_ = capacity;
   return Status::Ok();
+}
+
+void KeyValueCache::AppendGates(int64_t from, int64_t count, const float* gates, float* all) {
+  for (int64_t head = 0; head < gate_heads_; ++head) {
+    float* own = gates_.data() + head * capacity_;
+    std::copy_n(gates + head * count, count, own + from);
+    std::copy_n(own, from + count, all + head * (from + count));
+  }
 }
 
 void KeyValueCache::Append(int64_t from, int64_t count, const float* rows, int64_t stride) {

@@ -87,8 +87,11 @@ Status Stack::PrepareMemory(const StackPass& pass) {
   }
   if (!pass.cache) return Status::Ok();
   caches_.resize(static_cast<size_t>(d_->layers));
-  for (KeyValueCache& cache : caches_)
-    POSLAB_RETURN_IF_ERROR(cache.Reserve(d_->key_value_heads, d_->head_dim, cached_ + rows, cached_));
+  for (size_t layer = 0; layer < caches_.size(); ++layer) {
+    const int64_t gate_heads = positions_->gated(static_cast<int64_t>(layer)) ? d_->heads : 0;
+    POSLAB_RETURN_IF_ERROR(
+        caches_[layer].Reserve(d_->key_value_heads, d_->head_dim, gate_heads, cached_ + rows, cached_));
+  }
   return Status::Ok();
 }
 
@@ -176,10 +179,12 @@ Status Stack::SelfAttention(const StackPass& pass, int64_t layer, const float* s
   NormHeads(block.self.query_norm, rows, d_->query_width(), query_.data(), d_->query_width());
   float* fresh = key_value_.data() + pass.memory_rows * 2 * width;
   KeysAndValues(block.self, rows, source, fresh);
+  const float* memory = nullptr;
   if (pass.memory_rows > 0) {
-    const float* memory = pass.memory + layer * pass.memory_rows * dim;
+    memory = pass.memory + layer * pass.memory_rows * dim;
     if (d_->pre_norm()) Norm(block.norm1, pass.memory_rows, memory, memory_normed_.data());
-    KeysAndValues(block.self, pass.memory_rows, d_->pre_norm() ? memory_normed_.data() : memory, key_value_.data());
+    if (d_->pre_norm()) memory = memory_normed_.data();
+    KeysAndValues(block.self, pass.memory_rows, memory, key_value_.data());
   }
   if (const Rotation* turn = positions_->turn(layer)) {
     TurnHeads(*turn, rows, d_->heads, d_->head_dim, query_.data(), d_->query_width());
@@ -196,6 +201,7 @@ Status Stack::SelfAttention(const StackPass& pass, int64_t layer, const float* s
     arguments.value = arguments.key;
     arguments.value.data += width;
   }
+  if (positions_->gated(layer)) POSLAB_RETURN_IF_ERROR(Gates(pass, layer, memory, source, &arguments.gates));
   arguments.hooks = positions_->hooks(layer);
   arguments.query_positions = pass.positions, arguments.key_positions = pass.key_positions;
   arguments.mask.causal = d_->causal;
@@ -203,6 +209,28 @@ Status Stack::SelfAttention(const StackPass& pass, int64_t layer, const float* s
   if (window > 0) arguments.mask.window = window;
   if (pass.key_mask) arguments.mask.key_mask = pass.memory_rows > 0 ? mask_.data() : pass.key_mask;
   return Attend(block.self, arguments, layer == pass.layers - 1 ? pass.weights : nullptr, x);
+}
+
+Status Stack::Gates(const StackPass& pass, int64_t layer, const float* memory, const float* source,
+                    const float** gates) {
+  const int64_t rows = pass.rows, before = pass.cache ? cached_ : pass.memory_rows;
+  POSLAB_RETURN_IF_ERROR(Grow(CheckedProduct({d_->heads, before + rows}), &gates_));
+  *gates = gates_.data();
+  if (before == 0 && !pass.cache) return positions_->MakeGates(layer, source, rows, gates_.data());
+  POSLAB_RETURN_IF_ERROR(Grow(CheckedProduct({d_->heads, std::max(before, rows)}), &few_gates_));
+  if (!pass.cache) {
+    POSLAB_RETURN_IF_ERROR(positions_->MakeGates(layer, memory, before, few_gates_.data()));
+    for (int64_t head = 0; head < d_->heads; ++head)
+      std::copy_n(few_gates_.data() + head * before, before, gates_.data() + head * (before + rows));
+  }
+  POSLAB_RETURN_IF_ERROR(positions_->MakeGates(layer, source, rows, few_gates_.data()));
+  if (pass.cache) {
+    caches_[static_cast<size_t>(layer)].AppendGates(before, rows, few_gates_.data(), gates_.data());
+    return Status::Ok();
+  }
+  for (int64_t head = 0; head < d_->heads; ++head)
+    std::copy_n(few_gates_.data() + head * rows, rows, gates_.data() + head * (before + rows) + before);
+  return Status::Ok();
 }
 
 Status Stack::CrossAttention(const StackPass& pass, int64_t layer, const float* source, float* x) {

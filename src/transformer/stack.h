@@ -55,6 +55,8 @@ class Stack {
   Status PrepareMemory(const StackPass& pass);
   Status RunBlock(const StackPass& pass, int64_t layer, float* x);
   Status SelfAttention(const StackPass& pass, int64_t layer, const float* source, float* x);
+  // Gates [heads, keys] of what came before (memory, whose rows are given, or cache) and of the new rows.
+  Status Gates(const StackPass& pass, int64_t layer, const float* memory, const float* source, const float** gates);
   Status CrossAttention(const StackPass& pass, int64_t layer, const float* source, float* x);
   // x += feedForward(source), or with `norm` feedForward(norm2 source).
   void FeedForward(const BlockTensors& block, int64_t rows, bool norm, const float* source, float* x);
@@ -77,6 +79,7 @@ class Stack {
   Buffer<uint8_t> encoded_mask_;
   int64_t encoded_ = 0;
   Buffer<float> normed_, query_, key_value_, heads_, memory_normed_;
+  Buffer<float> gates_, few_gates_;
   Buffer<float> few_normed_, hidden_, gate_;  // of some rows of the feed-forward part
   Buffer<uint8_t> mask_;
   AttentionWorkspace workspace_;

@@ -136,6 +136,15 @@ const Hooks* StackPositions::hooks(int64_t layer) const {
   return (cache_ && binding.turns_cache) || !binding.scheme->acts_on_attention() ? nullptr : &binding.hooks;
 }
 
+bool StackPositions::gated(int64_t layer) const {
+  return bindings_[binding_of_[static_cast<size_t>(layer)]].scheme->gates();
+}
+
+Status StackPositions::MakeGates(int64_t layer, const float* rows, int64_t count, float* gates) const {
+  const Binding& binding = bindings_[binding_of_[static_cast<size_t>(layer)]];
+  return binding.scheme->MakeGates(binding.dimensions, binding.values, rows, count, gates);
+}
+
 const Rotation* StackPositions::turn(int64_t layer) const {
   const Binding& binding = bindings_[binding_of_[static_cast<size_t>(layer)]];
   return cache_ && binding.turns_cache ? binding.hooks.rotation.get() : nullptr;

@@ -40,6 +40,9 @@ class StackPositions {
   bool SameAngles(int64_t length, int64_t other) const;
   // What the engine is to use in this layer, or null.
   const Hooks* hooks(int64_t layer) const;
+  // Per-token inputs of this layer's scheme, made from the rows that its attention gets: gates [heads, count].
+  bool gated(int64_t layer) const;
+  Status MakeGates(int64_t layer, const float* rows, int64_t count, float* gates) const;
   // What queries and new keys are to be turned by before they go into the cache, or null.
   const Rotation* turn(int64_t layer) const;
 

@@ -17,7 +17,7 @@ import schemes
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
-from schemes import Call, cope, dape, deberta, dynamic_bias, perceptron, pope, sandwich, tisa, turn
+from schemes import Call, cope, dape, deberta, dynamic_bias, forgetting, perceptron, pope, sandwich, tisa, turn
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -130,6 +130,7 @@ SCHEMES = {
     "dynamic-bias": lambda call, position: dynamic_bias(call),
     "relative-scalar": relative_scalar,
     "deberta": lambda call, position: deberta(position.get("buckets", 0), position.get("maxDistance", 128))(call),
+    "forgetting": lambda call, position: forgetting(call),
     "pope": lambda call, position: pope(call),
 }
 
@@ -163,7 +164,10 @@ class Model:
         k, v = (split(part, key_heads).repeat_interleave(heads // key_heads, 0) for part in ("key", "value"))
         places = torch.arange(length)
         own = {key.split(".")[-1]: value for key, value in self.t.items() if key.startswith(("position.", f"{name}.position."))}
-        call = Call(q @ k.transpose(1, 2) / math.sqrt(width), q, k, places, places, own)
+        gates = None
+        if "gateWeight" in own:
+            gates = torch.nn.functional.logsigmoid(x @ own["gateWeight"].T + own["gateBias"]).T
+        call = Call(q @ k.transpose(1, 2) / math.sqrt(width), q, k, places, places, own, gates)
         logits = SCHEMES[self.position["type"]](call, self.position)
         weights = logits.masked_fill(call.distance > 0, -math.inf).softmax(-1)
         rows = weights @ v

@@ -206,6 +206,7 @@ describe("weights of an experiment", () => {
     ["rope", { norm: "rms", gated: true, bias: true, tied: true, keyValueHeads: 1, activation: "silu" }],
     ["shaw", { normPlacement: "post", bias: false }],
     ["t5", { parallel: true }],
+    ["forgetting", { keyValueHeads: 1 }],
   ])("with %s positions open again and write the same text", async (type, shape) => {
     const corpus = lab.corpus("the cat sat on the mat and the dog sat on the log ".repeat(40));
     const experiment = lab.checkExperiment(
