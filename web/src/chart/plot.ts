@@ -21,6 +21,8 @@ export function pageColours(element: Element): PageColours {
 const kFont = "12px system-ui, -apple-system, 'Segoe UI', 'Noto Sans SC', sans-serif";
 const kBandOpacity = "26"; // of 255, as the last two digits of a colour
 const kLabelGap = 15;
+/** Between ticks of positions, distances and steps, which are whole numbers. */
+const kWholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
 /** Room at the right for names, when there is room at all. */
 export function labelRoom(chart: LineChartData, width: number): number {
@@ -64,7 +66,7 @@ export function plotOptions(
         labelFont: kFont,
         ...(xScale === "log"
           ? { splits: () => logTicks(chart()), filter: (_plot: uPlot, splits: number[]) => splits }
-          : {}),
+          : { incrs: kWholeSteps }),
         values: (plot, splits) => tickLabels(plot, splits, chart()),
         space: 46,
       },
