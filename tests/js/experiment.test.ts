@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Experiments as JSON: defaults, messages, links and verdicts. No module is needed for any of it.
 
+import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PosLabError } from "../../bindings/js/errors.js";
 import { atTestLabel, completeExperiment, encodingLabel } from "../../bindings/js/experiment.js";
 import { differencesFromDefaults, experimentFromLink } from "../../bindings/js/experiment-link.js";
-import type { LengthEntry, RunResult } from "../../bindings/js/types.js";
+import type { ExperimentResult, LengthEntry, RunResult } from "../../bindings/js/types.js";
 import { computeVerdict, verdictSentence } from "../../bindings/js/verdict.js";
 
 const failure = (json: unknown): PosLabError => {
@@ -276,6 +277,14 @@ describe("labels", () => {
 });
 
 describe("verdicts", () => {
+  const recorded = new URL("../../web/public/recorded/", import.meta.url);
+  const files = readdirSync(recorded).filter((name) => name.endsWith(".json") && name !== "index.json");
+
+  it.each(files)("of the recorded run %s is what its numbers say", (file) => {
+    const { experiment, runs, verdict } = JSON.parse(readFileSync(new URL(file, recorded), "utf8")) as ExperimentResult;
+    expect(verdict).toBe(verdictSentence(computeVerdict(experiment, runs)));
+  });
+
   const experiment = completeExperiment({
     encodings: [{ type: "sinusoidal" }, { type: "learned" }, { type: "alibi" }],
     training: { length: 64 },
