@@ -20,6 +20,11 @@ export interface LoadOptions {
    */
   variant?: Variant;
   /**
+   * "all" (default), or "classic": a smaller module with the ten schemes none, sinusoidal, learned, shaw, transformer-xl,
+   * t5, rope, alibi, xpos and kerple, which gives the same numbers.
+   */
+  schemes?: "all" | "classic";
+  /**
    * Where the module is, or its bytes, or the compiled module (to be shared with workers). Default: beside this file.
    */
   wasm?: string | URL | Uint8Array | ArrayBuffer | WebAssembly.Module;
@@ -32,17 +37,24 @@ export interface CompiledModule {
 
 /** Fetches and compiles the module; nothing is started. Compiled modules can be posted to workers. */
 export async function compileModule(options: LoadOptions = {}): Promise<CompiledModule> {
-  checkOptions(options, ["variant", "wasm"]);
+  checkOptions(options, ["variant", "schemes", "wasm"]);
   const variant = options.variant ?? "simd";
   if (variant !== "simd" && variant !== "relaxed")
     throw wrongArgument("unknownName", "variant", variant, '"simd" or "relaxed"');
+  const schemes = options.schemes ?? "all";
+  if (schemes !== "all" && schemes !== "classic")
+    throw wrongArgument("unknownName", "schemes", schemes, '"all" or "classic"');
+  if (schemes === "classic" && variant === "relaxed")
+    throw wrongArgument("contradiction", "schemes", schemes, 'with variant "relaxed" only "all"');
   if (options.wasm instanceof WebAssembly.Module) return { module: options.wasm, variant };
   await checkEngine(variant);
   const module = await compile(
     options.wasm ??
       (variant === "relaxed"
         ? new URL("./wasm/poslab-relaxed.wasm", import.meta.url)
-        : new URL("./wasm/poslab.wasm", import.meta.url)),
+        : schemes === "classic"
+          ? new URL("./wasm/poslab-classic.wasm", import.meta.url)
+          : new URL("./wasm/poslab.wasm", import.meta.url)),
   );
   return { module, variant };
 }

@@ -7,7 +7,6 @@ import type { CaseObject, Diagnosis } from "./check.js";
 import type { ConfigExplanation, ExplainOptions } from "./config/types.js";
 import { unwrap, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
-import { runInThread } from "./experiment-run.js";
 import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import { LabRun } from "./lab-run.js";
 import type { FileLike, Model, OpenModelOptions } from "./models.js";
@@ -308,8 +307,8 @@ export class PosLab {
    * over workers and gives the same numbers).
    * @throws ExperimentInterrupted when `signal` fires: its `state` resumes the experiment, bit for bit.
    */
-  experiment(json: unknown, options: ExperimentOptions = {}): Promise<ExperimentResult> {
-    return runInThread(this, json, options);
+  async experiment(json: unknown, options: ExperimentOptions = {}): Promise<ExperimentResult> {
+    return (await import("./experiment-run.js")).runInThread(this, json, options);
   }
 
   /** @internal for conformance cases that follow given batches */

@@ -43,8 +43,7 @@ function flattenField(name: string, value: unknown, path: string, fields: FlatFi
   if (typeof value === "number") fields.push({ name, value });
   else if (typeof value === "boolean") fields.push({ name, value });
   else if (typeof value === "string") fields.push({ name, value });
-  else if (isTypedArray(value) || Array.isArray(value))
-    fields.push({ name, value: readList(value, path) });
+  else if (isTypedArray(value) || Array.isArray(value)) fields.push({ name, value: readList(value, path) });
   else if (typeof value === "object" && value !== null) {
     if (name.split(".").length > deepest)
       throw wrongArgument("format", path, "an object", `nesting of at most ${deepest} levels`);

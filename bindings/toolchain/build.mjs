@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { bundlePackage } from "./bundle.mjs";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
 import { prepareCorpora } from "./corpora.mjs";
-import { adaptGlue } from "./glue.mjs";
+import { adaptGlue, checkGlue } from "./glue.mjs";
 import { findEmscripten } from "./emscripten.mjs";
 import {
   buildRoot,
@@ -25,9 +25,11 @@ import { digestOfText, whenChanged } from "./stamps.mjs";
 const kBinaries = join(nodeModules, ".bin");
 const kModuleFiles = [
   ...["poslab.js", "poslab.wasm", "poslab.d.ts"],
+  "poslab-classic.wasm",
   ...["poslab-relaxed.js", "poslab-relaxed.wasm"],
   ...["poslab-models.js", "poslab-models.wasm", "poslab-models.d.ts"],
 ];
+const kModuleTargets = ["poslab_wasm", "poslab_wasm_classic", "poslab_wasm_relaxed", "poslab_wasm_models"];
 const kNotices = join(projectRoot, "bindings/toolchain/third-party-notices.txt");
 const kToolchainInputs = ["CMakeLists.txt", "CMakePresets.json", "bindings/toolchain", "package.json"];
 
@@ -62,10 +64,12 @@ async function buildWasm() {
   const outputs = kModuleFiles.map((name) => join(wasmFolder, name));
   const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp", "bindings/embind_models.cpp", "bindings/embind"];
   return whenChanged("wasm", { inputs, further: environment.POSLAB_EMSCRIPTEN_ROOT, outputs }, async () => {
-    await buildPreset("wasm", { target: ["poslab_wasm", "poslab_wasm_relaxed", "poslab_wasm_models"], environment });
+    await buildPreset("wasm", { target: kModuleTargets, environment });
     mkdirSync(wasmFolder, { recursive: true });
+    const made = join(buildRoot, "wasm/module");
+    checkGlue(readFileSync(join(made, "poslab-classic.js"), "utf8"), readFileSync(join(made, "poslab.js"), "utf8"));
     for (const name of kModuleFiles) {
-      const file = join(buildRoot, "wasm/module", name);
+      const file = join(made, name);
       const isGlue = name.endsWith(".js");
       writeFileSync(join(wasmFolder, name), isGlue ? adaptGlue(readFileSync(file, "utf8"), name) : readFileSync(file));
     }

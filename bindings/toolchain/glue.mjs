@@ -17,3 +17,11 @@ export function adaptGlue(text, name) {
   }
   return text.replace(kImport, kHidden);
 }
+
+/** One glue starts poslab.wasm and poslab-classic.wasm: they import and export the same. */
+export function checkGlue(classic, all) {
+  if (classic.replaceAll("poslab-classic.", "poslab.") !== all)
+    throw new Stop(
+      "the glue of poslab-classic.wasm is not that of poslab.wasm any more; the package has only the latter.",
+    );
+}

@@ -141,7 +141,7 @@ async function consumer() {
 
 async function publishable() {
   const tarball = await packPackage();
-  const withoutTypes = ["./poslab.wasm", "./poslab-relaxed.wasm", "./poslab-models.wasm"];
+  const withoutTypes = ["./poslab.wasm", "./poslab-classic.wasm", "./poslab-relaxed.wasm", "./poslab-models.wasm"];
   return countEach([
     () => run(binary("publint"), ["--strict", tarball]),
     () => run(binary("attw"), [tarball, "--profile", "esm-only", "--exclude-entrypoints", ...withoutTypes]),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The WebAssembly modules of the npm package: the SIMD build that everybody gets (poslab.js, poslab.wasm, poslab.d.ts),
+# the same with the classic schemes only (poslab-classic.wasm) for who counts kilobytes,
 # the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm), and the SIMD build that
 # also runs whole architectures (poslab-models.js, poslab-models.wasm, poslab-models.d.ts), for who opens a checkpoint.
 
@@ -34,6 +35,8 @@ function(poslab_add_module target core file_name)
       # Starts small (a table of positions needs little) and grows as far as 32 bits reach.
       -sINITIAL_MEMORY=4MB
       -sALLOW_MEMORY_GROWTH
+      # Every engine with SIMD has BigInt: no second function for each that takes 64-bit integers.
+      -sWASM_BIGINT
       -sMAXIMUM_MEMORY=4GB
       # Memory that cannot be had is a null pointer that the core reports, not the end of the module.
       -sABORTING_MALLOC=0
@@ -71,6 +74,14 @@ function(poslab_add_package_module target core file_name)
 endfunction()
 
 poslab_add_package_module(poslab_wasm poslab poslab)
+
+# The same with the ten classic schemes. Its glue is that of the module with all (build.mjs makes sure of it).
+poslab_add_package_module(
+  poslab_wasm_classic
+  poslab
+  poslab-classic
+  "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/classic/schemes.cpp"
+)
 
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
 # Emscripten calls `tsc` for it: bindings/toolchain/build.mjs puts the project's own on the PATH.

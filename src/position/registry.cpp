@@ -2,9 +2,6 @@
 // One line a scheme.
 #include "position/registry.h"
 
-#include <string>
-#include <vector>
-
 #include "position/alibi.h"
 #include "position/cope.h"
 #include "position/dape.h"
@@ -56,14 +53,6 @@ constexpr SchemeEntry kSchemes[] = {
 
 std::span<const SchemeEntry> Schemes() { return kSchemes; }
 
-Result<std::unique_ptr<Scheme>> MakeScheme(const Description& description) {
-  std::vector<std::string_view> known;
-  for (const SchemeEntry& entry : kSchemes) {
-    if (entry.type == description.type) return entry.make(description);
-    known.push_back(entry.type);
-  }
-  return Status::Text(description.type.empty() ? Code::kMissing : Code::kUnknownName, "position.type", description.type,
-                      OneOf(known), NearestName(description.type, known));
-}
+std::string_view OtherSchemes() { return ""; }
 
 }  // namespace poslab

@@ -18,6 +18,8 @@ struct SchemeEntry {
 
 // Every scheme, in the order of the literature.
 std::span<const SchemeEntry> Schemes();
+// For messages that list the schemes: where the others are, in a build that does not have every one; else empty.
+std::string_view OtherSchemes();
 
 // The scheme that `description` describes; kUnknownName with the nearest name, or what is wrong with a field.
 Result<std::unique_ptr<Scheme>> MakeScheme(const Description& description);

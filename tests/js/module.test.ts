@@ -80,6 +80,49 @@ describe("loading", () => {
   });
 });
 
+describe("the module of the classic schemes", () => {
+  const names = ["none", "sinusoidal", "learned", "shaw", "transformer-xl", "t5", "rope", "alibi", "xpos", "kerple"];
+
+  it("has ten of the schemes, and gives the same bits", async () => {
+    const classic = await loadPosLab({ schemes: "classic" });
+    expect(classic.info.schemes.map(({ type }) => type)).toEqual(names);
+    const json = {
+      task: { type: "lookback", distance: 3 },
+      model: { dim: 16, heads: 2, layers: 1, feedForward: 16 },
+      training: { steps: 3, batch: 2, length: 16 },
+      test: { lengths: [16, 32], windows: 2 },
+      encodings: names.map((type) => ({ type })),
+      atTest: [],
+    };
+    const results = (one: typeof lab): Float64Array[] => {
+      const experiment = one.checkExperiment(json);
+      return experiment.encodings.map((_, encoding) => {
+        const run = one.createRun(experiment, encoding, 1);
+        run.advance(3);
+        const losses = run.losses();
+        run.dispose();
+        return losses;
+      });
+    };
+    expect(results(classic)).toEqual(results(lab));
+  });
+
+  it("says of the others where they are", async () => {
+    const classic = await loadPosLab({ schemes: "classic" });
+    const call = (): unknown => classic.bias({ type: "fire" } as never, { heads: 1, queryLength: 1, keyLength: 1 });
+    expect(call).toThrow(/position\.type: "fire" is not known; one of none, .*kerple \(.*schemes: "all".*\) is allowed/);
+  });
+
+  it("is asked for by name, and not with relaxed SIMD", async () => {
+    await expect(loadPosLab({ schemes: "some" } as never)).rejects.toThrow(
+      'schemes: "some" is not known; "all" or "classic" is allowed',
+    );
+    await expect(loadPosLab({ schemes: "classic", variant: "relaxed" })).rejects.toThrow(
+      'variant "relaxed" only "all"',
+    );
+  });
+});
+
 describe("objects that own memory", () => {
   const text = "a text that is long enough to be cut into two parts, and then some more of it";
 
