@@ -82,12 +82,12 @@ class PopeTile final : public LearnedTile {
  private:
   static double Length(float x) { return std::max(x, 0.f) + Log(1 + Exp(-std::fabs(static_cast<double>(x)))); }
 
-  // cos and sin of a lane's angle; those of keys with the phase of their head (-1: a query).
-  void AngleOf(const Turn& turn, int64_t head, int64_t lane, int64_t dim, double* cos, double* sin) const {
+  // cos and sin of a lane's angle; those of keys with the phase of the panels' head (head -1: a query).
+  void AngleOf(const Turn& turn, int64_t head, int64_t lane, double* cos, double* sin) const {
     *cos = turn.cos[lane], *sin = turn.sin[lane];
     if (head < 0) return;
-    const double phase = std::clamp<double>(tensors.value(0)[head * dim + lane], -kTurn, 0);
-    const double c = Cos(phase), s = Sin(phase), before = *cos;
+    const auto [s, c] = phases_[lane];
+    const double before = *cos;
     *cos = before * c - *sin * s;
     *sin = *sin * c + before * s;
   }
@@ -96,6 +96,9 @@ class PopeTile final : public LearnedTile {
     const int64_t dim = tile.head_dim;
     POSLAB_RETURN_IF_ERROR(query_panel_.ResizeForOverwrite("query", CheckedProduct({tile.queries, 2, dim})));
     POSLAB_RETURN_IF_ERROR(key_panel_.ResizeForOverwrite("key", CheckedProduct({tile.keys, 2, dim})));
+    POSLAB_RETURN_IF_ERROR(phases_.ResizeForOverwrite("phases", dim));
+    const float* phases = tensors.value(0) + (tile.head + h) * dim;
+    for (int64_t lane = 0; lane < dim; ++lane) phases_[lane] = SinCos(std::clamp<double>(phases[lane], -kTurn, 0));
     for (int64_t n = 0; n < tile.queries; ++n)
       MakePanel(QueryTurn(*angles_, tile.first_query + n), -1, dim, tile.query + (h * tile.queries + n) * dim,
                 query_panel_.data() + n * 2 * dim);
@@ -108,7 +111,7 @@ class PopeTile final : public LearnedTile {
   void MakePanel(const Turn& turn, int64_t head, int64_t dim, const float* row, float* panel) const {
     for (int64_t lane = 0; lane < dim; ++lane) {
       double cos, sin;
-      AngleOf(turn, head, lane, dim, &cos, &sin);
+      AngleOf(turn, head, lane, &cos, &sin);
       panel[lane] = static_cast<float>(Length(row[lane]) * cos);
       panel[dim + lane] = static_cast<float>(Length(row[lane]) * sin);
     }
@@ -122,7 +125,7 @@ class PopeTile final : public LearnedTile {
       const double by_cos = tile.scale * by_panel[lane], by_sin = tile.scale * by_panel[dim + lane];
       if (by_cos == 0 && by_sin == 0) continue;
       double cos, sin;
-      AngleOf(turn, head, lane, dim, &cos, &sin);
+      AngleOf(turn, head, lane, &cos, &sin);
       const double x = row[lane];
       by_row[lane] += static_cast<float>((by_cos * cos + by_sin * sin) / (1 + Exp(-x)));
       if (head < 0) continue;
@@ -133,6 +136,7 @@ class PopeTile final : public LearnedTile {
   }
 
   std::unique_ptr<Rotation> angles_;                            // a pair a lane
+  mutable Buffer<SineAndCosine> phases_;                        // [head_dim], of the panels' head
   mutable Buffer<float> query_panel_, key_panel_, transposed_;  // [rows, 2 head_dim]: cosines, then sines
   Buffer<float> by_query_, by_key_;
 };

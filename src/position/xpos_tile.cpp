@@ -16,6 +16,7 @@ constexpr double kOffset = 0.4;      // gamma of the paper: z_k = (2k / D + gamm
 constexpr double kMostGrowth = 60;   // in powers of two: keys to the right of the query, which the formula lets grow
 constexpr double kPanelGrowth = 30;  // what a key's factor may reach for panels to be used: 2^30 * 2^60 is finite
 constexpr double kVanished = -120;   // below, a query's factor is 0: nothing a float sum could see
+constexpr int64_t kSteps = 64;       // distances whose factors are worked out once: those within a tile
 
 }  // namespace
 
@@ -27,6 +28,12 @@ Result<std::unique_ptr<XposTile>> XposTile::Make(int64_t head_dim, double scale_
   for (int64_t k = 0; k < head_dim / 2; ++k) {
     const double z = (static_cast<double>(2 * k) / static_cast<double>(head_dim) + kOffset) / (1 + kOffset);
     tile->log_decay_[k] = Log(z) / std::numbers::ln2 / scale_base;
+  }
+  const int64_t pairs = head_dim / 2;
+  POSLAB_RETURN_IF_ERROR(tile->step_decay_.Resize("headDim", CheckedProduct({2 * kSteps - 1, pairs})));
+  for (int64_t n = 0; n < 2 * kSteps - 1; ++n) {
+    for (int64_t k = 0; k < pairs; ++k)
+      tile->step_decay_[n * pairs + k] = tile->Decay(k, static_cast<double>(n - (kSteps - 1)));
   }
   return tile;
 }
@@ -52,6 +59,21 @@ bool XposTile::NearTogether(const TileArguments& tile) const {
 void XposTile::Factors(Positions positions, int64_t first, int64_t count, int64_t centre, int sign,
                        float* factors) const {
   const int64_t pairs = log_decay_.size();
+  const auto start = sign * static_cast<double>(positions[first] - centre);
+  // The end that grows most: there the factors are products of two that are known, unless they come near the limit.
+  const double lowest = std::min(start, start + static_cast<double>(sign * (count - 1)));
+  if (positions.contiguous() && count <= kSteps && lowest * log_decay_[0] < kMostGrowth / 2 &&
+      -kSteps * log_decay_[0] < kMostGrowth / 2) {
+    for (int64_t k = 0; k < pairs; ++k) {
+      const double decay = Decay(k, start);
+      for (int64_t n = 0; n < count; ++n) {
+        const bool vanished = (start + static_cast<double>(sign * n)) * log_decay_[k] < kVanished;
+        const double step = step_decay_[(sign * n + kSteps - 1) * pairs + k];
+        factors[n * pairs + k] = vanished ? 0 : static_cast<float>(decay * step);
+      }
+    }
+    return;
+  }
   for (int64_t n = 0; n < count; ++n) {
     const double offset = sign * static_cast<double>(positions[first + n] - centre);
     for (int64_t k = 0; k < pairs; ++k) {
@@ -62,10 +84,23 @@ void XposTile::Factors(Positions positions, int64_t first, int64_t count, int64_
 }
 
 void XposTile::Damp(const float* rows, const float* factors, int64_t count, float* panel) const {
+  std::fill_n(panel, count * head_dim_, 0.f);
+  AddDamped(rows, factors, 1, count, panel);
+}
+
+void XposTile::AddDamped(const float* rows, const float* factors, float scale, int64_t count, float* to) const {
   const int64_t pairs = log_decay_.size();
-  for (int64_t n = 0; n < count; ++n) {
-    for (int64_t lane = 0; lane < head_dim_; ++lane) {
-      panel[n * head_dim_ + lane] = rows[n * head_dim_ + lane] * factors[n * pairs + LanePair(lane)];
+  for (int64_t n = 0; n < count; ++n, rows += head_dim_, to += head_dim_, factors += pairs) {
+    if (layout_ == Rotation::Layout::kInterleaved) {
+      for (int64_t k = 0; k < pairs; ++k) {
+        to[2 * k] += scale * factors[k] * rows[2 * k];
+        to[2 * k + 1] += scale * factors[k] * rows[2 * k + 1];
+      }
+    } else {
+      for (int64_t k = 0; k < pairs; ++k) {
+        to[k] += scale * factors[k] * rows[k];
+        to[pairs + k] += scale * factors[k] * rows[pairs + k];
+      }
     }
   }
 }
@@ -115,7 +150,6 @@ Status XposTile::Backward(const TileArguments& tile, const TileGradients& gradie
   }
   POSLAB_RETURN_IF_ERROR(MakePanels(tile));
   POSLAB_RETURN_IF_ERROR(product_.ResizeForOverwrite("query", std::max(query_panel_.size(), key_panel_.size())));
-  const int64_t pairs = log_decay_.size();
   for (int64_t h = 0; h < tile.heads; ++h) {
     float* logit_gradients = gradients.logits + h * tile.keys * tile.stride;
     Damp(tile.query + h * tile.queries * head_dim_, query_factors_.data(), tile.queries, query_panel_.data());
@@ -129,12 +163,7 @@ Status XposTile::Backward(const TileArguments& tile, const TileGradients& gradie
     const auto add = [&](const MatMulArguments& product, const float* factors, float* to) {
       if (!to) return;
       MatMul(product);
-      for (int64_t n = 0; n < product.m; ++n) {
-        for (int64_t lane = 0; lane < head_dim_; ++lane) {
-          to[n * head_dim_ + lane] +=
-              tile.scale * factors[n * pairs + LanePair(lane)] * product.c[n * head_dim_ + lane];
-        }
-      }
+      AddDamped(product.c, factors, tile.scale, product.m, to);
     };
     MatMulArguments product;
     product.n = head_dim_, product.a = logit_gradients, product.b_row_stride = head_dim_;

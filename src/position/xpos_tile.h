@@ -31,13 +31,16 @@ class XposTile final : public TileHook {
   void Factors(Positions positions, int64_t first, int64_t count, int64_t centre, int sign, float* factors) const;
   // panel [rows, head_dim] = rows * factors of their positions.
   void Damp(const float* rows, const float* factors, int64_t count, float* panel) const;
+  // to [rows, head_dim] += scale * factors * rows.
+  void AddDamped(const float* rows, const float* factors, float scale, int64_t count, float* to) const;
   Status MakePanels(const TileArguments& tile) const;
   void ForwardEntries(const TileArguments& tile) const;
   void BackwardEntries(const TileArguments& tile, const TileGradients& gradients) const;
 
   int64_t head_dim_ = 0;
   Rotation::Layout layout_ = Rotation::Layout::kInterleaved;
-  Buffer<double> log_decay_;  // [pairs]: log2(z_k) / scaleBase
+  Buffer<double> log_decay_;   // [pairs]: log2(z_k) / scaleBase
+  Buffer<double> step_decay_;  // [127, pairs]: the decay over distances from -63 to 63
   // Scratch of one call: a hook belongs to one call and calls its tiles one after the other.
   mutable Buffer<float> query_factors_, key_factors_;  // [queries, pairs], [keys, pairs]
   mutable Buffer<float> query_panel_, key_panel_;      // [queries, head_dim], [keys, head_dim]
