@@ -32,7 +32,7 @@ function report(info: ModelInfo): string {
     ["tokenizer", architecture.image ? "none: images" : `${tokenizer.source}, ${tokenizer.vocabulary} ids`],
     [
       "memory",
-      `${describeBytes(memory.weights)} for the weights, ${describeBytes(memory.pass)} for a pass over ${memory.length} tokens`,
+      `${describeBytes(memory.weights)} for the weights, ${describeBytes(memory.pass)} for a pass over ${memory.length} tokens${memory.weights > memory.limit ? `; it cannot be opened: at most ${describeBytes(memory.limit)} can be addressed` : ""}`,
     ],
     ...info.cautions.map((caution): [string, string] => ["caution", caution]),
   ];

@@ -49,9 +49,6 @@ Status Transformer::Parts::Start() {
   Result<ModelTensors> plan = PlanTensors(architecture, sides[0].schemes, sides[1].schemes, &weights);
   if (!plan.ok()) return plan.status();
   tensors = std::move(*plan);
-  if (const double bytes = weights.bytes(); bytes > static_cast<double>(kMaxBytes))
-    return Status::Number(Code::kMemory, "architecture", bytes, "at most {0} bytes for the model's weights",
-                          static_cast<double>(kMaxBytes));
   for (Side& side : sides) {
     if (!side.description) continue;
     side.half->description = &*side.description, side.half->tensors = &side.tensors;

@@ -2,7 +2,7 @@
 // `poslab model`, `perplexity` and `generate`: what they print, where, and how they end. Their numbers are tested with the
 // package (tests/js/models).
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { llama2cFile } from "../js/models/files.js";
@@ -29,6 +29,49 @@ describe("model", () => {
     expect(stdout).toMatch(/\ncaution +there is no tokenizer/);
     const json = JSON.parse((await poslab(["model", file, "--json"])).stdout) as { parameters: number };
     expect(json.parameters).toBeGreaterThan(2000);
+  });
+
+  test("describes a model that is too large to open, and refuses to open it before it is read", async () => {
+    const place = join(folder, "large");
+    const dim = 8192;
+    const vocabulary = 200_000;
+    const config = { model_type: "llama", hidden_size: dim, vocab_size: vocabulary, intermediate_size: 8 };
+    mkdirSync(place);
+    writeFileSync(
+      join(place, "config.json"),
+      JSON.stringify({ ...config, num_attention_heads: 64, num_hidden_layers: 1, max_position_embeddings: 4096 }),
+    );
+    const block = "model.layers.0.";
+    const shapes: Record<string, number[]> = {
+      "model.embed_tokens.weight": [vocabulary, dim],
+      "model.norm.weight": [dim],
+      "lm_head.weight": [vocabulary, dim],
+      [`${block}input_layernorm.weight`]: [dim],
+      [`${block}post_attention_layernorm.weight`]: [dim],
+      ...Object.fromEntries(["q", "k", "v", "o"].map((name) => [`${block}self_attn.${name}_proj.weight`, [dim, dim]])),
+      [`${block}mlp.gate_proj.weight`]: [8, dim],
+      [`${block}mlp.up_proj.weight`]: [8, dim],
+      [`${block}mlp.down_proj.weight`]: [dim, 8],
+    };
+    let end = 0;
+    const entries = Object.entries(shapes).map(([name, shape]) => {
+      const begin = end;
+      end += 2 * shape.reduce((product, extent) => product * extent, 1);
+      return [name, { dtype: "F16", shape, data_offsets: [begin, end] }];
+    });
+    const header = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)));
+    const weights = join(place, "model.safetensors");
+    writeFileSync(weights, new Uint8Array(BigUint64Array.of(BigInt(header.length)).buffer));
+    appendFileSync(weights, header);
+    truncateSync(weights, 8 + header.length + end); // 7 GB of a hole
+    const { status, stdout } = await poslab(["model", place]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /\nmemory +13\.2 GiB for the weights, .* it cannot be opened: at most 4\.0 GiB can be addressed/,
+    );
+    const refused = await poslab(["generate", place, "--prompt", "x"]);
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toMatch(/the weights would take 13\.2 GiB as float32; 4\.0 GiB can be addressed/);
   });
 
   test.skipIf(!models)("--check compares with the reference, one line a tensor, and fails with status 1", async () => {

@@ -151,8 +151,17 @@ describe("refusals", () => {
     expect(make({}, { window: [1] })).toMatch(/^shape: architecture\.decoder\.window/);
     expect(make({}, { position: { type: "rpoe" } })).toMatch(/^unknownName: .*rope/);
     expect(make({}, { position: { type: "learned" }, causal: false })).toMatch(/^contradiction: architecture\.decoder/);
-    expect(make({ dim: 1 << 20, vocabulary: 1 << 24, head: { outputs: 13, tied: false } })).toMatch(/^memory: /);
     expect(make({ head: undefined })).toMatch(/^missing: architecture\.head/);
+  });
+
+  it("say that a tensor has no room when it is to be filled: what is too large can be described all the same", () => {
+    const large = { ...small, dim: 1 << 20, vocabulary: 1 << 24, head: { outputs: 13, tied: false } };
+    const model = CoreModel.create(core, large);
+    expect(CoreModel.estimate(core, large, 1).weights).toBeGreaterThan(2 ** 46);
+    expect(() => model.setTensor("embedding.weight", new Float32Array(8))).toThrow(
+      /^embedding\.weight: .*wasm32 has 4/,
+    );
+    model.dispose();
   });
 
   it("name what is wrong with a sequence, and the model goes on", () => {
