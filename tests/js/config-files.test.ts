@@ -120,6 +120,13 @@ describe("GGUF", () => {
     expect((await refusal(longrope)).message).toContain("rope_factors_long");
   });
 
+  it("is enough as a header alone: what it says of tensors is checked, and none is read", async () => {
+    const whole = gguf(llama, ["token_embd.weight"]);
+    const header = whole.subarray(0, whole.length - 256);
+    expect(await explain(header)).toEqual(await explain(whole));
+    expect((await refusal(gguf(llama, ["a", "a"]))).message).toMatch(/^GGUF: the tensor "a" is there twice/);
+  });
+
   it("refuses headers that are cut off, unnamed, hostile or not numbers", async () => {
     const whole = gguf(llama);
     for (let length = 4; length < whole.length - 256; length += 7)
