@@ -6,6 +6,7 @@ import type { ColourRange } from "../matrix/colours.js";
 import type { MatrixData } from "../matrix/matrix.js";
 import type { Look } from "../schemes/looks.js";
 import type { AttentionWords } from "../language/english-attention.js";
+import type { CoreError } from "../language/core-errors.js";
 import type { PanelResult, Shows } from "./panels.js";
 import { tile, type Tiles } from "./tiles.js";
 import { tokenName } from "./tokens.js";
@@ -70,7 +71,12 @@ export function sharedRange(results: readonly PanelResult[], show: Shows): Colou
     : { kind: "diverging", low: -high, high, beyond: "both" };
 }
 
-export function problemText(problem: Problem, words: AttentionWords, count: (value: number) => string): string {
+export interface Saying {
+  count: (value: number) => string;
+  error: (error: CoreError) => string;
+}
+
+export function problemText(problem: Problem, words: AttentionWords, { count, error }: Saying): string {
   switch (problem.reason) {
     case "past-table":
       return words.problems.pastTable(count(problem.rows));
@@ -83,7 +89,7 @@ export function problemText(problem: Problem, words: AttentionWords, count: (val
     case "not-in-race":
       return words.problems.notInRace;
     case "refused":
-      return words.problems.refused(problem.message);
+      return words.problems.refused(error(problem.error));
   }
 }
 

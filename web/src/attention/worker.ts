@@ -5,6 +5,7 @@
 import { expose, transfer } from "comlink";
 import { loadPosLab } from "poslab";
 import type { Encoding, PosLab } from "../engine/poslab.js";
+import { readError, type CoreError } from "../language/core-errors.js";
 import type { Job } from "./jobs.js";
 import { Panel, type PanelResult, type RowResult, type Sight } from "./panels.js";
 import { RandomSource, Refusal, type RefusalReason, type VectorSource } from "./sources.js";
@@ -18,7 +19,7 @@ export interface SceneFacts {
   heads: number;
   layers: number;
 }
-export type Problem = { reason: RefusalReason; rows: number } | { reason: "refused"; message: string };
+export type Problem = { reason: RefusalReason; rows: number } | { reason: "refused"; error: CoreError };
 export type Answer<Value> = { value: Value } | { problem: Problem };
 
 export interface Drawings {
@@ -94,11 +95,11 @@ function answer<Value>(compute: () => Value): Answer<Value> {
     return { value: compute() };
   } catch (error) {
     if (error instanceof Refusal) return { problem: { reason: error.reason, rows: error.rows } };
-    const { code, argument, message } = error as { code?: string; argument?: string; message: string };
+    const { code, argument } = error as { code?: string; argument?: string };
     // The core asks for a tensor that nobody has trained.
     if (code === "missing" && argument?.startsWith("position.")) return { problem: { reason: "no-tensors", rows: 0 } };
     if (code === "missing" && argument === "gates") return { problem: { reason: "no-gates", rows: 0 } };
-    return { problem: { reason: "refused", message } };
+    return { problem: { reason: "refused", error: readError(error) } };
   }
 }
 

@@ -46,4 +46,5 @@ export { curveStyles } from "../../../bindings/js/scheme-style.js";
 export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/chart-svg.js";
 export { darkTheme, escapeXml, lightTheme, svgDocument } from "../../../bindings/js/svg-text.js";
 export type { PosLab } from "../../../bindings/js/poslab.js";
+export { describe, PosLabError, type ErrorCode } from "../../../bindings/js/errors.js";
 export { readSafetensors } from "../../../bindings/js/safetensors.js";

@@ -4,6 +4,7 @@
 
 import { remember, recall } from "../shell/preferences.js";
 import { chinese } from "./chinese.js";
+import { sayError, type CoreError } from "./core-errors.js";
 import { english, type Dictionary } from "./english.js";
 import {
   formatCount,
@@ -39,6 +40,8 @@ class ChosenLanguage {
   }
   /** The words that a page brings along for itself. */
   of = <Words>(pair: Record<Language, Words>): Words => pair[this.code];
+  /** An error of the package. */
+  error = (error: CoreError) => sayError(this.code, error);
   count = (value: number) => formatCount(this.code, value);
   fixed = (value: number, digits = 2) => formatFixed(this.code, value, digits);
   setting = (value: number) => formatSetting(this.code, value);

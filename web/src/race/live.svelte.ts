@@ -4,6 +4,7 @@
 
 import { cores, openPool } from "../engine/pool.js";
 import type { CompleteExperiment, RunController, RunEvent, RunPool, RunResult } from "../engine/poslab.js";
+import { readError, type CoreError } from "../language/core-errors.js";
 import { keepRace, keepState, keepText, keepWeights, type RunName, type StorageTrouble } from "../storage/runs.js";
 import { LaneRecord, type Lane } from "./lane.js";
 
@@ -54,7 +55,7 @@ export class LiveRace {
   readonly workers: number;
   phase = $state<LivePhase>("preparing");
   lanes = $state.raw<Lane[]>([]);
-  problem = $state<string | null>(null);
+  problem = $state.raw<CoreError | null>(null);
   build = $state.raw({ version: "", variant: "simd" });
 
   #records: LaneRecord[];
@@ -106,7 +107,7 @@ export class LiveRace {
     } catch (error) {
       if (this.#ended) return;
       this.phase = "failed";
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = readError(error);
     }
     this.#settle();
   }

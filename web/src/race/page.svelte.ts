@@ -4,6 +4,7 @@
 
 import { corpusList, type CorpusInfo } from "../engine/corpora.js";
 import { completeExperiment, type CompleteExperiment, type Experiment } from "../engine/poslab.js";
+import { readError, type CoreError } from "../language/core-errors.js";
 import { stable } from "../schemes/fields.js";
 import { experimentOf, overridesOf } from "../state/experiment.js";
 import { ownText, prune, resolve, type Overrides, type Values } from "../state/fields.js";
@@ -60,12 +61,12 @@ export class RacePage {
   });
   problems = $derived(findProblems(this.values, this.textFacts, this.corpora?.map((entry) => entry.id) ?? null));
   /** The experiment that the button runs, or why there is none. */
-  planned: { experiment: CompleteExperiment; refused: null } | { experiment: null; refused: string } = $derived.by(
+  planned: { experiment: CompleteExperiment; refused: null } | { experiment: null; refused: CoreError } = $derived.by(
     () => {
       try {
         return { experiment: completeExperiment(experimentOf(this.values) satisfies Experiment), refused: null };
       } catch (error) {
-        return { experiment: null, refused: error instanceof Error ? error.message : String(error) };
+        return { experiment: null, refused: readError(error) };
       }
     },
   );

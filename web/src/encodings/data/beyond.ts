@@ -2,13 +2,14 @@
 // What a scheme does past the trained length L: the facts at the first untrained position, and a curve from before L to
 // far past it.
 
+import type { CoreError } from "../../language/core-errors.js";
 import { biasByDistance, scoresByDistance } from "./distance.js";
 import { pairsOf, unfinished } from "./rotation.js";
 import { attend, rowsAt } from "./scores.js";
 import { acts, attempt, counting, type Subject } from "./subject.js";
 
 export type Fact =
-  | { kind: "undefined"; message: string }
+  | { kind: "undefined"; error: CoreError }
   /** the new row is as like its nearest trained row (cosine) */
   | { kind: "nearestRow"; cosine: number; position: number }
   /** pairs whose turn is not finished by L: they show angles never seen */
@@ -37,7 +38,7 @@ function rowFact(subject: Subject): Fact {
   const next = attempt(() => nearestTrained(subject, [length])[0]!);
   return next.refused === undefined
     ? { kind: "nearestRow", ...next.value }
-    : { kind: "undefined", message: next.refused };
+    : { kind: "undefined", error: next.refused };
 }
 
 /** For each position the trained row most like its own, by cosine. */

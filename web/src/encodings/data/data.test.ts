@@ -152,7 +152,7 @@ describe("every scheme of the registry", () => {
           scores.value.some((value) => Number.isFinite(value) && value !== 0),
           type,
         ).toBe(true);
-      else expect(scores.refused, type).not.toBe("");
+      else expect(scores.refused?.message, type).not.toBe("");
       // A scheme may turn in a way of its own, which is no list of frequencies (PoPE).
       const pairs = acts(subject, "rotation") ? attempt(() => pairsOf(subject, 16)).value : undefined;
       if (pairs) expect(pairs.frequencies.length, type).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ function verdictOf(subject: Subject, property: PropertyName, draws = kDraws) {
 }
 async function finding(scheme: SchemeObject, property: PropertyName): Promise<Finding> {
   const verdict = verdictOf(await subjectOf(scheme), property);
-  if (!("holds" in verdict)) throw new Error(verdict.refused);
+  if (!("holds" in verdict)) throw new Error(verdict.refused.message);
   return verdict;
 }
 
@@ -75,7 +75,7 @@ describe("properties", () => {
       for (const property of propertiesOf(subject)) {
         const verdict = verdictOf(subject, property, 20);
         if ("holds" in verdict) expect(Number.isFinite(verdict.largest), `${type} ${property}`).toBe(true);
-        else expect(verdict.refused, `${type} ${property}`).not.toBe("");
+        else expect(verdict.refused.message, `${type} ${property}`).not.toBe("");
       }
     }
   });

@@ -2,6 +2,7 @@
 // Properties proved live: a thousand random draws a property, each number from the package. A property is a generator that
 // pauses after every few draws, so that the page stays quick while it is proved.
 
+import { readError, type CoreError } from "../../language/core-errors.js";
 import { attend, embedded, rowsAt, shapeOf, type Tokens } from "./scores.js";
 import { acts, attempt, counting, type Subject } from "./subject.js";
 import { normalVectors, randomSource, wholeBelow } from "./vectors.js";
@@ -17,7 +18,7 @@ export interface Finding {
   draws: number;
   /** the draw of the largest deviation: what the sentence names */ worst: Readonly<Record<string, number>>;
 }
-export type Verdict = Finding | { property: PropertyName; refused: string };
+export type Verdict = Finding | { property: PropertyName; refused: CoreError };
 
 export const kDraws = 1000;
 /** Float32 keeps 24 bits; sums over a head and rotations at far positions lose some ten of them. */
@@ -46,7 +47,7 @@ export function* prove(subject: Subject, property: PropertyName, draws = kDraws)
   try {
     return yield* checks[property](subject, draws);
   } catch (error) {
-    return { property, refused: error instanceof Error ? error.message : String(error) };
+    return { property, refused: readError(error) };
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Position, PosLab } from "../../engine/poslab.js";
 import type { SchemeObject } from "../../state/page-link.js";
 import type { GateReaders } from "../../schemes/gates.js";
+import { readError, type CoreError } from "../../language/core-errors.js";
 import { withTables } from "../../schemes/zero-tables.js";
 import type { Sizes } from "../settings.js";
 import { normalSource, randomSource } from "./vectors.js";
@@ -39,13 +40,13 @@ export function openSubject(lab: PosLab, scheme: SchemeObject, sizes: Sizes): Su
 export const acts = (subject: Subject, hook: HookName): boolean => subject.hooks.includes(hook);
 
 /** What a computation gives, or what the package said against it. */
-export type Attempt<T> = { value: T; refused?: undefined } | { value?: undefined; refused: string };
+export type Attempt<T> = { value: T; refused?: undefined } | { value?: undefined; refused: CoreError };
 
 export function attempt<T>(compute: () => T): Attempt<T> {
   try {
     return { value: compute() };
   } catch (error) {
-    return { refused: error instanceof Error ? error.message : String(error) };
+    return { refused: readError(error) };
   }
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import { describe, expect, it } from "vitest";
+import { loadPosLab, type Position } from "poslab";
+import { completeExperiment } from "../engine/poslab.js";
+import { readError, sayError } from "./core-errors.js";
+
+const lab = await loadPosLab();
+const attention = (position: unknown, width = 8) => {
+  const zeros = { data: new Float32Array(2 * 3 * width), shape: [2, 3, width] };
+  return lab.attention({ query: zeros, key: zeros, value: zeros, position: position as Position });
+};
+
+/** What a visitor can bring about on the pages. */
+const mistakes: Record<string, () => unknown> = {
+  "an odd head": () => attention({ type: "rope" }, 7),
+  "a head narrower than what turns": () => attention({ type: "rope", rotaryDim: 32 }),
+  "a name": () => attention({ type: "ropr" }),
+  "a field": () => attention({ type: "rope", thetta: 3 }),
+  "a word": () => attention({ type: "rope", layout: "diagonal" }),
+  "a number out of range": () => attention({ type: "t5", buckets: 0 }),
+  "fewer slopes than heads": () => attention({ type: "alibi", slopes: [1] }),
+  "a missing tensor": () => attention({ type: "t5" }),
+  "a shape": () => attention({ type: "t5", table: { data: new Float32Array(4), shape: [2, 2] } }),
+  "buckets that contradict": () => attention({ type: "deberta", buckets: 64, maxDistance: 8 }),
+  "no gates": () => attention({ type: "forgetting" }),
+  "a row past the table": () =>
+    lab.table({ type: "learned", rows: 4, table: { data: new Float32Array(16), shape: [4, 4] } } as Position, {
+      length: 9,
+      dim: 4,
+    }),
+  "too much memory": () => lab.bias({ type: "alibi" }, { heads: 1e6, queryLength: 1e6, keyLength: 1 }),
+  "an experiment with heads that do not divide": () =>
+    completeExperiment({ task: { type: "first" }, encodings: [{ type: "none" }], model: { dim: 30, heads: 4 } }),
+};
+
+describe("an error of the package", () => {
+  for (const [name, make] of Object.entries(mistakes)) {
+    it(`about ${name} is the package's sentence in English, and a Chinese one in Chinese`, () => {
+      let caught: unknown;
+      try {
+        make();
+      } catch (error) {
+        caught = error;
+      }
+      const error = structuredClone(readError(caught)); // as it passes between threads
+      expect(error.code).toBeDefined();
+      expect(sayError("en", error)).toBe((caught as Error).message);
+      const chinese = sayError("zh", error);
+      expect(chinese).toMatch(/\p{Script=Han}/u);
+      expect(chinese, "no phrase is left in English").not.toMatch(/「/);
+      expect(chinese).toContain(error.argument!);
+    });
+  }
+
+  it("of another kind is quoted", () => {
+    expect(sayError("zh", readError(new TypeError("x is not a function")))).toBe("计算核心的原话：x is not a function");
+  });
+});

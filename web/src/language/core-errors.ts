@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Errors of the package as plain data, which threads can pass on, and as a sentence of the page's language. English is the
+// package's own sentence; Chinese is made of the code, the argument and what is allowed.
+
+import { describe, PosLabError, type ErrorCode } from "../engine/poslab.js";
+import { allowedPhrases, sentences } from "./chinese-errors.js";
+import type { Language } from "./format.js";
+
+export interface CoreError {
+  /** in English */ message: string;
+  code?: ErrorCode;
+  argument?: string;
+  /** as text */ given?: string;
+  /** in English */ allowed?: string;
+  suggestion?: string;
+}
+
+export function readError(error: unknown): CoreError {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof PosLabError)) return { message };
+  const { code, argument, given, allowed, suggestion } = error;
+  const shown = given === undefined || given === "" ? undefined : describe(given);
+  return {
+    message,
+    code,
+    ...(argument === undefined ? {} : { argument }),
+    ...(shown === undefined ? {} : { given: shown }),
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+export function sayError(language: Language, error: CoreError): string {
+  if (language === "en") return error.message;
+  const { code, argument = "", given = "", allowed = "", suggestion = "" } = error;
+  if (code === undefined) return sentences.other(error.message);
+  return sentences[code]({ argument, given, allowed: sayAllowed(allowed), suggestion, message: error.message });
+}
+
+/** A phrase that has no translation keeps its English, marked as such. */
+export function sayAllowed(allowed: string): string {
+  const phrase = allowed.replace(/,$/, "");
+  if (phrase === "") return "";
+  for (const [pattern, text] of allowedPhrases) {
+    if (pattern.test(phrase)) return phrase.replace(pattern, text);
+  }
+  return `「${phrase}」`;
+}
