@@ -12,6 +12,8 @@ export const race = {
     recordedBy: (date: string, build: string, seeds: string) => `on ${date}, build ${build}, ${seeds}`,
     live: "Measured in this tab",
     liveSoFar: "Measured in this tab, still training",
+    opened: "Opened from a file",
+    openedOf: (date: string, build: string, seeds: string) => `of ${date}, build ${build}, ${seeds}; without weights`,
     kept: (date: string) => `Run of ${date}, kept in this browser`,
     seeds: (count: number, text: string) => (count === 1 ? "1 seed" : `${text} seeds`),
     differs: "Your settings differ from what is drawn. Run them to see their result.",
@@ -97,6 +99,7 @@ export const race = {
     parameters: (count: string) => `${count} parameters`,
   },
   setup: {
+    pauseWhenHidden: "Pause while this tab is hidden; without this, training goes on in the background",
     heading: "Set up",
     reset: (name: string) => `Back to the default: ${name}`,
     resetAll: "All defaults",
@@ -142,6 +145,7 @@ export const race = {
     whole: "A whole number.",
     number: "A number.",
     choice: "One of the choices.",
+    list: "Numbers, one a head, or the word standard.",
     headsDivide: (dim: string, heads: string) => `The width ${dim} must be a multiple of the ${heads} heads.`,
     headEven: (size: string) => `RoPE and xPos turn pairs, so a head's width must be even; it is ${size}.`,
     rotaryTooWide: (rotary: string, size: string) =>
@@ -261,6 +265,20 @@ export const race = {
     full: "The browser's storage is full: this run is not kept after a reload.",
     forbidden: "The browser forbids storage here: runs are not kept after a reload.",
     label: (task: string, encodings: string) => `${task}, ${encodings}`,
+    elsewhere: "This run is open in another tab.",
+    openFile: "Open a result file",
+    openFileNote: "JSON saved here or by poslab extrapolate; it can be dropped on the page, too.",
+    result: {
+      busy: "A race is running: pause or cancel it first.",
+      tooLarge: (megabytes: string) => `The file is larger than ${megabytes} MB.`,
+      notJson: "The file is not JSON.",
+      notResult: (where: string) =>
+        `The file is not a result of PosLab${where ? `: “${where}” is missing or not as it must be` : ""}.`,
+      refused: (message: string) => `The experiment in the file is refused: ${message}`,
+      unknownScheme: (type: string) => `The file has an encoding that this site does not know: “${type}”.`,
+      foreignRun: (encoding: string, seed: string) =>
+        `The file has a run of encoding ${encoding} with seed ${seed}, which its experiment does not have.`,
+    },
   },
   milestones: {
     started: "Running.",

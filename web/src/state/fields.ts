@@ -156,14 +156,5 @@ export function prune(overrides: Overrides): Overrides {
   return Object.fromEntries(kept) as Overrides;
 }
 
-/** null when fine, else what is wrong with a number typed for this field. */
-export function problemWith(
-  name: NumberKey,
-  value: number,
-): { minimum: number; maximum: number; whole: boolean } | null {
-  const rule = fields[name] as NumberRule;
-  const whole = rule.kind === "integer";
-  const fine =
-    Number.isFinite(value) && value >= rule.minimum && value <= rule.maximum && (!whole || Number.isInteger(value));
-  return fine ? null : { minimum: rule.minimum, maximum: rule.maximum, whole };
-}
+/** What a number typed for this field must be. */
+export const numberRule = (name: NumberKey): NumberRule => fields[name] as NumberRule;
