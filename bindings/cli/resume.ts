@@ -4,29 +4,11 @@
 
 import * as v from "valibot";
 import { completeExperiment } from "../js/experiment.js";
+import { resultSchema } from "../js/result-schema.js";
 import type { CompleteExperiment, ExperimentState, RunResult } from "../js/types.js";
 import { isPosLabError, Refusal } from "./failure.js";
 import { readJson } from "./files.js";
 import { loadState, type CorpusMark } from "./state-file.js";
-
-const length = v.looseObject({ length: v.number(), loss: v.nullable(v.number()), lossAtEnd: v.nullable(v.number()) });
-const run = v.looseObject({
-  encoding: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  seed: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  parameters: v.number(),
-  steps: v.number(),
-  seconds: v.number(),
-  tokensPerSecond: v.number(),
-  training: v.array(v.tuple([v.number(), v.nullable(v.number())])),
-  byLength: v.array(length),
-  byPosition: v.looseObject({ binWidth: v.number(), loss: v.array(v.nullable(v.number())) }),
-  atTest: v.array(v.looseObject({ entry: v.number(), byLength: v.array(length) })),
-});
-const resultSchema = v.looseObject({
-  experiment: v.looseObject({}),
-  build: v.looseObject({ version: v.string(), variant: v.string() }),
-  runs: v.array(run),
-});
 
 export interface Resumed {
   experiment: CompleteExperiment;

@@ -6,6 +6,7 @@ import type { Encoding } from "../engine/poslab.js";
 import { language } from "../language/language.svelte.js";
 import { stable } from "../schemes/fields.js";
 import { isSchemeType } from "../schemes/looks.js";
+import { address } from "../shell/address.svelte.js";
 import type { Notice } from "../state/link.js";
 import { Drawing } from "./drawing.svelte.js";
 import type { Wanted } from "./jobs.js";
@@ -111,6 +112,7 @@ export class AttentionPage {
   setSource(from: string): void {
     const { encodings, text, head, layer, model, query, key } = settingsDefaults();
     this.set({ from, encodings, text, head, layer, model, query, key });
+    address.named("attention", this.link);
   }
   setText(text: string, emptied = text === ""): void {
     this.emptied = emptied;

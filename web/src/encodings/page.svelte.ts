@@ -3,6 +3,7 @@
 
 import { openLab } from "../engine/lab.js";
 import type { PosLab } from "../engine/poslab.js";
+import { address } from "../shell/address.svelte.js";
 import type { Notice } from "../state/link.js";
 import { readPageLink, writePageLink, type SchemeObject } from "../state/page-link.js";
 import { settings, settingsDefaults, type Settings, type SizeName, type Sizes } from "./settings.js";
@@ -49,5 +50,6 @@ export class EncodingsPage {
   }
   setBeside(type: string | null): void {
     this.settings = { ...this.settings, beside: type === null ? [] : [{ type }] };
+    address.named("encodings", this.query, this.type);
   }
 }

@@ -40,6 +40,7 @@ export {
   trainingDefaults,
   windowsDefault,
 } from "../../../bindings/js/experiment-defaults.js";
+export { resultSchema } from "../../../bindings/js/result-schema.js";
 export { completeExperiment } from "../../../bindings/js/experiment.js";
 export { computeVerdict, verdictSentence } from "../../../bindings/js/verdict.js";
 export { curveStyles } from "../../../bindings/js/scheme-style.js";

@@ -17,6 +17,9 @@ import {
   type KeptSummary,
   type StorageTrouble,
 } from "../storage/runs.js";
+import { holdRace, isHeldElsewhere, type Release } from "../storage/claims.js";
+import { address } from "../shell/address.svelte.js";
+import { recall, remember } from "../shell/preferences.js";
 import { version } from "../shell/version.js";
 import { AfterTraining } from "./after.svelte.js";
 import { LiveRace, type LiveStart, type Milestone } from "./live.svelte.js";
@@ -30,9 +33,17 @@ import {
   recordingOf,
   type RecordedEntry,
 } from "./recorded.js";
+import { kLargestResult, readResult, type ResultProblem } from "./save/result-file.js";
 import { readOwnText, type OwnText } from "./setup/own-text.js";
 import type { Shown } from "./shown.js";
 import { Speed } from "./speed.svelte.js";
+
+/** What a page that is left still writes. */
+let leaving: Promise<void> = Promise.resolve();
+
+/** Like crypto.randomUUID, which insecure contexts do not have. */
+const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export class RacePage {
   overrides = $state.raw<Overrides>({});
@@ -49,6 +60,8 @@ export class RacePage {
   kept = $state.raw<KeptSummary[]>([]);
   trouble = $state<StorageTrouble | null>(null);
   restored = $state(false);
+  /** a kept run that was asked for trains in another tab */ elsewhere = $state(false);
+  resultProblem = $state.raw<ResultProblem | { kind: "busy" | "too-large" } | null>(null);
   milestone = $state.raw<Milestone | { kind: "cancelled" } | null>(null);
   readonly speed = new Speed();
 
@@ -95,6 +108,7 @@ export class RacePage {
   }
   resetAll(): void {
     this.overrides = {};
+    this.#named();
   }
 
   /** Reads the address, then the recording; a race that was cut off comes back paused. */
@@ -105,11 +119,13 @@ export class RacePage {
     this.notices = link.notices;
     if (link.text !== undefined) await this.setOwn(new TextEncoder().encode(link.text));
     await this.#showRecording();
+    await leaving;
     this.kept = await keptRaces();
     const last = this.kept[0];
     // A reload keeps the address; the address of something else is a wish to see that.
     const own = last && stable(overridesOf(last.experiment)) === stable(link.overrides);
-    if (last && !last.finished && (query === "" || own)) await this.openKept(last.id);
+    if (!last || last.finished || this.live || !(query === "" || own)) return;
+    if (!(await isHeldElsewhere(last.id))) await this.openKept(last.id);
   }
 
   async #showRecording(): Promise<void> {
@@ -146,6 +162,7 @@ export class RacePage {
   ): Promise<void> {
     this.#still = shown;
     this.#stillId = id;
+    if (this.live) return; // started meanwhile: what is trained now is what can be looked at
     this.#openAfter({
       experiment: shown.experiment,
       ownText: this.own?.bytes ?? null,
@@ -162,8 +179,13 @@ export class RacePage {
     this.after = new AfterTraining(new Models(source));
   }
 
+  #ownGiven = 0;
   async setOwn(bytes: Uint8Array): Promise<void> {
-    this.own = await readOwnText(bytes);
+    const given = (this.#ownGiven += 1);
+    const own = await readOwnText(bytes);
+    // A long text that is still being counted does not overtake the next one.
+    if (given !== this.#ownGiven) return;
+    this.own = own;
     this.set("corpus", ownText);
     if (!this.own.characters) this.set("unit", "bytes");
   }
@@ -171,17 +193,25 @@ export class RacePage {
   // ------------------------------------------------------------------------------------------------ running
 
   async run(): Promise<void> {
-    const { experiment } = this.planned;
-    if (!experiment || this.problems.length) return;
-    await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
-    await this.live?.play();
+    if (await this.#startPlanned()) await this.live?.play();
   }
+  /** Opens the planned race, which waits to be played; false where there is none. */
+  async #startPlanned(): Promise<boolean> {
+    const { experiment } = this.planned;
+    if (!experiment || this.problems.length || this.live?.phase === "preparing") return false;
+    this.#named();
+    await this.#start({ id: newId(), experiment, ownText: this.#ownBytes(experiment) });
+    return true;
+  }
+  /** What is set now is worth an entry of the browser's history. */
+  #named = (): void => address.named("race", this.link().query);
   #ownBytes = ({ task }: CompleteExperiment) =>
     task.type === "text" && task.corpus === ownText ? (this.own?.bytes ?? null) : null;
 
   async #start(start: LiveStart, weights?: KeptContents["weights"]): Promise<void> {
-    this.live?.end();
+    this.#endLive();
     this.restored = false;
+    this.#release = holdRace(start.id);
     const live = new LiveRace(start, {
       milestone: (milestone) => this.#onMilestone(milestone),
       trouble: (trouble) => (this.trouble = trouble),
@@ -205,6 +235,13 @@ export class RacePage {
     await live.open(version);
   }
 
+  #release: Release = () => Promise.resolve();
+  #endLive(): void {
+    this.live?.end();
+    this.live = null;
+    void this.#release();
+  }
+
   #onMilestone(milestone: Milestone): void {
     this.milestone = milestone;
     if (milestone.kind === "done" && this.live && this.textOrToy) {
@@ -222,10 +259,7 @@ export class RacePage {
     else await this.live.play();
   }
   async step(): Promise<void> {
-    if (!this.live && this.planned.experiment && !this.problems.length) {
-      const { experiment } = this.planned;
-      await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
-    }
+    if (!this.live) await this.#startPlanned();
     await this.live?.step();
   }
   async rewind(): Promise<void> {
@@ -233,20 +267,17 @@ export class RacePage {
     await this.live?.rewind();
   }
   async newSeed(): Promise<void> {
+    if (this.live?.phase === "preparing") return;
     const running = this.live?.phase === "running";
     this.set("firstSeed", this.values.firstSeed + this.values.seeds);
-    if (!this.live) return;
-    const { experiment } = this.planned;
-    if (!experiment || this.problems.length) return;
-    await this.#start({ id: crypto.randomUUID(), experiment, ownText: this.#ownBytes(experiment) });
-    if (running) await this.live.play();
+    if (!this.live) return this.#named();
+    if ((await this.#startPlanned()) && running) await this.live?.play();
   }
   /** Ends the race and forgets it; what was drawn before comes back. */
   async cancel(): Promise<void> {
     const { live } = this;
     if (!live) return;
-    live.end();
-    this.live = null;
+    this.#endLive();
     this.milestone = { kind: "cancelled" };
     await removeKept(live.id);
     this.kept = await keptRaces();
@@ -260,14 +291,19 @@ export class RacePage {
   // ------------------------------------------------------------------------------------------------ kept and shared
 
   async openKept(id: string): Promise<void> {
+    if (this.live?.id !== id && (await isHeldElsewhere(id))) {
+      this.elsewhere = true;
+      return;
+    }
+    this.elsewhere = false;
     const contents = await openKept(id);
     if (!contents) return;
     const { race, unfinished, text } = contents;
     if (text) this.own = await readOwnText(text);
     this.overrides = overridesOf(race.experiment);
+    this.#named();
     if (race.finished) {
-      this.live?.end();
-      this.live = null;
+      this.#endLive();
       const shown: Shown = {
         source: "kept",
         date: race.date,
@@ -288,6 +324,53 @@ export class RacePage {
       contents.weights,
     );
     this.restored = true;
+  }
+  /** A result out of a file, without weights; what is wrong with it is said. */
+  async openResult(file: File): Promise<void> {
+    this.resultProblem = null;
+    if (this.busy) this.resultProblem = { kind: "busy" };
+    else if (file.size > kLargestResult) this.resultProblem = { kind: "too-large" };
+    if (this.resultProblem) return;
+    const read = readResult(await file.text(), file.lastModified);
+    if ("problem" in read) {
+      this.resultProblem = read.problem;
+      return;
+    }
+    this.#endLive();
+    this.overrides = overridesOf(read.shown.experiment);
+    this.#named();
+    const none = () => null;
+    await this.#show(read.shown, null, () => Promise.resolve(null), none);
+  }
+  pauseWhenHidden = $state(recall("pauseWhenHidden") === "on");
+  setPauseWhenHidden(on: boolean): void {
+    this.pauseWhenHidden = on;
+    remember("pauseWhenHidden", on ? "on" : "off");
+  }
+  /** paused because the tab is hidden, and to go on when it is seen again */ #waits = false;
+  async onVisibility(hidden: boolean): Promise<void> {
+    const { live } = this;
+    if (!live) return;
+    if (hidden && this.pauseWhenHidden && live.phase === "running") {
+      this.#waits = true;
+      await live.pause(); // keeps, too
+    } else if (hidden) {
+      await live.keep();
+    } else if (this.#waits) {
+      this.#waits = false;
+      if (live.phase === "paused") await live.play();
+    }
+  }
+  /** Leaving the page keeps what has been trained so far; the next visit waits for that. */
+  leave(): void {
+    const { live } = this;
+    this.after?.close();
+    const release = this.#release;
+    const end = () => {
+      live?.end();
+      return release();
+    };
+    leaving = live ? live.keep().then(end, end) : leaving;
   }
   async removeKept(id: string): Promise<void> {
     this.trouble = (await removeKept(id)) ?? this.trouble;

@@ -11,7 +11,7 @@ import { switchesOf, type Switch } from "../state/fields.js";
 import { lengthPoints, positionPoints, trainingPoints, type Measure } from "./curves.js";
 
 export interface Shown {
-  source: "recorded" | "live" | "kept";
+  source: "recorded" | "live" | "kept" | "opened";
   /** milliseconds since 1970 */ date: number;
   build: { version: string; variant: string };
   experiment: CompleteExperiment;

@@ -11,10 +11,12 @@ class Address {
   route = $state.raw<Route>(readRoute(location.hash));
   /** grows when a link is followed: a fresh start of its page */ visit = $state(0);
   #waiting: ReturnType<typeof setTimeout> | undefined;
+  /** what the last named action left: Back leads there */ #named = routeHash(readRoute(location.hash));
 
   constructor() {
     addEventListener("hashchange", () => {
       clearTimeout(this.#waiting);
+      this.#named = routeHash(readRoute(location.hash));
       this.route = readRoute(location.hash);
       this.visit += 1;
     });
@@ -35,6 +37,17 @@ class Address {
     const { hidden } = this.route;
     this.#waiting = setTimeout(() => history.replaceState(null, "", routeHash({ page, path, query, hidden })), kQuiet);
     return () => clearTimeout(this.#waiting);
+  }
+
+  /** A named action (a race started, another run opened) makes an entry of the history: Back leads to the one before. */
+  named(page: PageName, query: string, path = ""): void {
+    clearTimeout(this.#waiting);
+    const hash = routeHash({ page, path, query, hidden: this.route.hidden });
+    if (hash === this.#named) return history.replaceState(null, "", hash);
+    // What was only tried in between is not an entry of its own.
+    history.replaceState(null, "", this.#named);
+    history.pushState(null, "", hash);
+    this.#named = hash;
   }
 }
 

@@ -2,7 +2,7 @@
 // Small choices that outlive a visit (language, theme, shortcuts, last speed). A browser that forbids storage simply
 // forgets them.
 
-export type Preference = "language" | "theme" | "shortcuts" | "speed";
+export type Preference = "language" | "theme" | "shortcuts" | "speed" | "pauseWhenHidden";
 const kPrefix = "poslab.";
 
 export function recall(name: Preference): string | null {

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ownText, prune, resolve, type Overrides, type Switch } from "./fields.js";
-import { readLink, writeLink } from "./link.js";
+import { pack, readLink, writeLink } from "./link.js";
 import { parseObject, writeObject } from "./objects.js";
 
 const encoding = fc.oneof(
@@ -147,8 +147,14 @@ describe("a share link", () => {
     );
   });
 
+  it("does not even try to pack megabytes: the text is left out, and said to be", () => {
+    const { query, notices } = writeLink({ overrides: { corpus: ownText, length: 20 }, text: "a".repeat(1 << 20) });
+    expect(notices).toEqual([{ kind: "text-left-out", key: "text" }]);
+    expect(readLink(query).overrides.length).toBe(20);
+  });
+
   it("refuses a deflated text that would grow without end", () => {
-    const { query } = writeLink({ overrides: { corpus: ownText }, text: "a".repeat(3 << 20) });
+    const query = pack({ text: "a".repeat(3 << 20) });
     expect(readLink(query).notices.map((notice) => notice.kind)).toEqual(["unreadable"]);
   });
 });

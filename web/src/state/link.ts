@@ -24,6 +24,8 @@ const kVersion = "1";
 /** Longer links are cut by some chat programs. */
 const kReadableLength = 1200;
 const kLongestLink = 8000;
+/** Longer texts are not even tried: packing megabytes at every keystroke would hold up the page. */
+const kLongestShared = 1 << 16;
 /** Enough for any text that fits in a link, and small enough that a hostile one cannot fill memory. */
 const kLargestInflated = 1 << 20;
 
@@ -34,6 +36,10 @@ export function writeLink(state: LinkState): { query: string; notices: Notice[] 
   const notices: Notice[] = [];
   const plain = writePlain(state.overrides);
   const text = state.overrides.corpus === ownText ? state.text : undefined;
+  if (text !== undefined && text.length > kLongestShared) {
+    notices.push({ kind: "text-left-out", key: "text" });
+    return { query: plain.length <= kReadableLength ? plain : pack({ q: plain }), notices };
+  }
   if (plain === "" && text === undefined) return { query: "", notices };
   if (text === undefined && plain.length <= kReadableLength) return { query: plain, notices };
   const query = pack({ q: plain, ...(text === undefined ? {} : { text }) });
