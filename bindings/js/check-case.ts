@@ -73,6 +73,7 @@ export function readCase(bytes: Uint8Array): Case {
     if (!operations.includes(operation))
       throw notACase(`the operation ${JSON.stringify(operation)} is not known; known are ${operations.join(", ")}`);
   }
+  if (call === "reject") throw notACase("its call is reject; a call is one of the other operations");
   checkTolerance((description as Partial<CaseDescription>).tolerance);
   if (op !== "config" && call !== "config" && (typeof position !== "object" || position === null))
     throw notACase("it has no position object");
@@ -85,6 +86,7 @@ function checkTolerance(tolerance: unknown): void {
   const good =
     typeof tolerance === "object" &&
     tolerance !== null &&
+    !Array.isArray(tolerance) &&
     Object.entries(tolerance).every(
       ([name, value]) => (name === "absolute" || name === "relative") && typeof value === "number" && value >= 0,
     );

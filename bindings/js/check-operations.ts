@@ -4,6 +4,7 @@
 
 import {
   type Case,
+  type CaseDescription,
   type Got,
   idsOf,
   needed,
@@ -15,9 +16,11 @@ import {
 import { explainConfig } from "./config.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
 import { modelDefaults, trainingDefaults } from "./experiment-defaults.js";
+import { caseModelSchema, parseWith, trainingSchema } from "./experiment-schema.js";
 import type { PosLab } from "./poslab.js";
+import type { FileTensor } from "./run-types.js";
 import { flattenScheme } from "./schemes.js";
-import type { AttentionOptions } from "./types.js";
+import type { AttentionOptions, TrainingOptions } from "./types.js";
 
 export type Results = Map<string, Got>;
 
@@ -91,8 +94,8 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
   config: (item, lab) => {
     const { config, layerType, length = 0 } = item.description;
     const { layers } = explainConfig(config, { lab, length, ...(layerType === undefined ? {} : { layer: layerType }) });
-    const [{ inverseFrequencies, attentionFactor } = { inverseFrequencies: null, attentionFactor: null }] =
-      Object.values(layers);
+    const { inverseFrequencies, attentionFactor = null } =
+      Object.values(layers).find((layer) => layer.inverseFrequencies) ?? {};
     if (!inverseFrequencies || attentionFactor === null)
       throw new PosLabError("notDefined", "config: there is no rotation in this layer, and so no frequencies", {
         argument: "config",
@@ -135,14 +138,23 @@ function givenPositions(item: Case): Pick<AttentionOptions, "queryPositions" | "
 
 /** Follows given batches from given weights, step by step. */
 function train(item: Case, lab: PosLab): Results {
-  const { model, training, position } = item.description;
-  if (!model || !training)
+  const { position } = item.description;
+  if (!item.description.model || !item.description.training)
     throw new PosLabError("format", "not a case: it needs model and training", { argument: "case" });
+  const model = parseWith(caseModelSchema, item.description.model, "model") as NonNullable<CaseDescription["model"]>;
+  const training = parseWith(trainingSchema, item.description.training, "training") as TrainingOptions;
   const batches = needed(item, "input.batches");
-  const [steps = 0, batch = 0, row = 1] = batches.shape;
+  const [steps, batch, row] = rowsOf(batches, "input.batches", "[steps, batch, length + 1]");
+  const test = needed(item, "input.test");
+  const [sequences, testRow] = rowsOf(test, "input.test", "[sequences, length + 1]");
   const length = row - 1;
-  const given = { ...modelDefaults, keyValueHeads: 0, ...model };
-  const shape = { ...given, bias: model.bias ?? null, trainedLength: training.length ?? length };
+  const shape = {
+    ...modelDefaults,
+    keyValueHeads: 0,
+    ...model,
+    bias: model.bias ?? null,
+    trainedLength: training.length ?? length,
+  };
   const optimizer = { ...trainingDefaults("text"), steps, ...training };
   const { Trainer: trainer } = unwrap(lab.core.makeTrainer(shape, flattenScheme(position), optimizer));
   try {
@@ -166,7 +178,7 @@ function train(item: Case, lab: PosLab): Results {
     const losses: number[] = [];
     const norms: number[] = [];
     for (let step = 0; step < steps; step += 1) {
-      const { ids, targets } = shifted(batches.data as BigInt64Array, step * batch, batch, row);
+      const { ids, targets } = shifted(batches, "input.batches", step * batch, batch, row);
       losses.push(unwrap(trainer.loss(ids, targets, batch, length)).loss);
       if (step === 0) {
         const gradients = trainer.gradients();
@@ -178,9 +190,7 @@ function train(item: Case, lab: PosLab): Results {
     }
     results.set("losses", { data: losses, shape: [steps] });
     results.set("gradientNorms", { data: norms, shape: [steps] });
-    const test = needed(item, "input.test");
-    const [sequences = 0, testRow = 1] = test.shape;
-    const { ids, targets } = shifted(test.data as BigInt64Array, 0, sequences, testRow);
+    const { ids, targets } = shifted(test, "input.test", 0, sequences, testRow);
     results.set("testLosses", {
       data: unwrap(trainer.score(ids, targets, sequences, testRow - 1)).losses,
       shape: [sequences, testRow - 1],
@@ -191,19 +201,36 @@ function train(item: Case, lab: PosLab): Results {
   }
 }
 
+/** The extents of a tensor of ids whose rows hold at least one id more than they predict. */
+function rowsOf(tensor: FileTensor, name: string, wanted: "[steps, batch, length + 1]"): [number, number, number];
+function rowsOf(tensor: FileTensor, name: string, wanted: "[sequences, length + 1]"): [number, number];
+function rowsOf({ shape }: FileTensor, name: string, wanted: string): number[] {
+  if (shape.length !== wanted.split(",").length || shape[shape.length - 1] === 0)
+    throw wrongArgument("shape", name, shape, `a tensor ${wanted}`);
+  return [...shape];
+}
+
 /** Rows of ids and, shifted by one, what each place is to predict. */
 function shifted(
-  rows: BigInt64Array | ArrayLike<number | bigint>,
+  { data }: FileTensor,
+  name: string,
   first: number,
   count: number,
   row: number,
 ): { ids: Int32Array; targets: Int32Array } {
   const ids = new Int32Array(count * (row - 1));
   const targets = new Int32Array(count * (row - 1));
+  const idAt = (place: number): number => {
+    const id = Number(data[place]);
+    // An Int32Array would wrap it into another id.
+    if (id !== Math.trunc(id) || Math.abs(id) >= 2 ** 31)
+      throw wrongArgument("range", name, id, "ids of the vocabulary");
+    return id;
+  };
   for (let n = 0; n < count; n += 1) {
     for (let t = 0; t < row - 1; t += 1) {
-      ids[n * (row - 1) + t] = Number(rows[(first + n) * row + t]);
-      targets[n * (row - 1) + t] = Number(rows[(first + n) * row + t + 1]);
+      ids[n * (row - 1) + t] = idAt((first + n) * row + t);
+      targets[n * (row - 1) + t] = idAt((first + n) * row + t + 1);
     }
   }
   return { ids, targets };

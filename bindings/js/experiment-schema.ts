@@ -61,39 +61,41 @@ const atTestEntry = object({
   label: v.optional(text),
 });
 
+const modelEntries = {
+  dim: v.optional(count(1, 65536)),
+  heads: v.optional(count(1, 65536)),
+  layers: v.optional(count(1, 1024)),
+  feedForward: v.optional(count(1, 1_000_000)),
+  keyValueHeads: v.optional(count(1, 65536)),
+  norm: v.optional(choice("layer", "rms")),
+  normPlacement: v.optional(choice("pre", "post")),
+  activation: v.optional(choice("gelu", "relu", "silu")),
+  gated: v.optional(truth),
+  bias: v.optional(truth),
+  tied: v.optional(truth),
+  parallel: v.optional(truth),
+};
+/** The model of a conformance case, whose vocabulary no task gives. */
+export const caseModelSchema = object({ ...modelEntries, vocabulary: count(1, 16_777_216) });
+
+export const trainingSchema = object({
+  length: v.optional(count(1, 16_777_216)),
+  batch: v.optional(count(1, 1_000_000)),
+  steps: v.optional(count(0)),
+  tokens: v.optional(count(1, Number.MAX_SAFE_INTEGER)),
+  learningRate: v.optional(number("a number larger than 0", (value) => value > 0)),
+  warmup: v.optional(count(0)),
+  weightDecay: v.optional(number("a number of 0 or larger", (value) => value >= 0)),
+  clip: v.optional(number("a number of 0 (no clipping) or larger", (value) => value >= 0)),
+  beta1: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
+  beta2: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
+});
+
 /** The whole object; `task` is looked at apart, by its type. */
 export const experimentSchema = object({
   task: v.optional(v.looseObject({ type: v.string("the name of a task") }, 'an object such as { type: "text" }')),
-  model: v.optional(
-    object({
-      dim: v.optional(count(1, 65536)),
-      heads: v.optional(count(1, 65536)),
-      layers: v.optional(count(1, 1024)),
-      feedForward: v.optional(count(1, 1_000_000)),
-      keyValueHeads: v.optional(count(1, 65536)),
-      norm: v.optional(choice("layer", "rms")),
-      normPlacement: v.optional(choice("pre", "post")),
-      activation: v.optional(choice("gelu", "relu", "silu")),
-      gated: v.optional(truth),
-      bias: v.optional(truth),
-      tied: v.optional(truth),
-      parallel: v.optional(truth),
-    }),
-  ),
-  training: v.optional(
-    object({
-      length: v.optional(count(1, 16_777_216)),
-      batch: v.optional(count(1, 1_000_000)),
-      steps: v.optional(count(0)),
-      tokens: v.optional(count(1, Number.MAX_SAFE_INTEGER)),
-      learningRate: v.optional(number("a number larger than 0", (value) => value > 0)),
-      warmup: v.optional(count(0)),
-      weightDecay: v.optional(number("a number of 0 or larger", (value) => value >= 0)),
-      clip: v.optional(number("a number of 0 (no clipping) or larger", (value) => value >= 0)),
-      beta1: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
-      beta2: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
-    }),
-  ),
+  model: v.optional(object(modelEntries)),
+  training: v.optional(trainingSchema),
   encodings: v.optional(list(encoding, 1, "a list of one or more scheme objects")),
   atTest: v.optional(v.array(atTestEntry, "a list of changes at test time")),
   test: v.optional(

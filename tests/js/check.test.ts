@@ -6,7 +6,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkCase } from "../../bindings/js/check.js";
-import { PosLabError, type Position, type TensorToWrite, writeSafetensors } from "../../bindings/js/index.js";
+import {
+  PosLabError,
+  type Position,
+  readSafetensors,
+  type TensorToWrite,
+  writeSafetensors,
+} from "../../bindings/js/index.js";
 import { sharedLab } from "./lab.js";
 import { projectRoot, sharedFolder } from "./shared.js";
 
@@ -148,7 +154,12 @@ describe("what is no case", () => {
     ["JSON that is no object", file({ case: "[1]" }), "no object"],
     ["an unknown operation", file({ case: '{"name":"n","op":"turn","position":{}}' }), 'the operation "turn"'],
     ["no operation", file({ case: '{"position":{}}' }), "it has no op; known are table,"],
-    ...['"loose"', "3", '{"absolute":null}', '{"absolute":-1}', '{"abs":1}'].map(
+    [
+      "a rejected reject",
+      file({ case: '{"op":"reject","call":"reject","position":{"type":"rope"}}' }),
+      "a call is one of the other operations",
+    ],
+    ...['"loose"', "3", "[]", '{"absolute":null}', '{"absolute":-1}', '{"abs":1}'].map(
       (tolerance): [string, Uint8Array, string] => [
         `the tolerance ${tolerance}`,
         file({ case: `{"op":"rotate","position":{"type":"rope"},"tolerance":${tolerance}}` }),
@@ -170,5 +181,48 @@ describe("what is no case", () => {
   ])("%s: it is refused", (_, bytes, message) => {
     expect(() => checkCase(lab, bytes)).toThrowError(PosLabError);
     expect(() => checkCase(lab, bytes)).toThrowError(message);
+  });
+});
+
+describe("training cases", () => {
+  const { tensors, metadata } = readSafetensors(
+    readFileSync(join(projectRoot, "tests/cases/training-none.safetensors")),
+  );
+  const description = JSON.parse(metadata.get("case")!) as { model: object; training: object };
+  const ids = (shape: number[], id: number): TensorToWrite => ({
+    data: new BigInt64Array(shape.reduce((size, extent) => size * extent, 1)).fill(BigInt(id)),
+    shape,
+  });
+  const refused = (fields: object, changed: Record<string, TensorToWrite> = {}): string => {
+    const all = [...tensors].map(([name, tensor]): [string, TensorToWrite] => [name, changed[name] ?? tensor]);
+    const result = checkCase(lab, writeSafetensors(all, { case: JSON.stringify({ ...description, ...fields }) }));
+    expect(result.passed).toBe(false);
+    return result.message;
+  };
+
+  it.each<[string, object, string]>([
+    ["an unknown norm", { norm: "batch" }, "model.norm"],
+    ["a misspelt field", { headds: 2 }, 'did you mean "heads"?'],
+    ["a text for a number", { dim: "16" }, "model.dim"],
+    ["a text for a truth", { tied: "yes" }, "model.tied"],
+  ])("%s in the model is refused", (_, fields, message) => {
+    expect(refused({ model: { ...description.model, ...fields } })).toContain(message);
+  });
+
+  it.each<[string, object, string]>([
+    ["a text for the rate", { learningRate: "fast" }, "training.learningRate"],
+    ["a misspelt field", { stepps: 8 }, 'did you mean "steps"?'],
+  ])("%s in the training is refused", (_, fields, message) => {
+    expect(refused({ training: { ...description.training, ...fields } })).toContain(message);
+  });
+
+  it("ids that 32 bits cannot hold are refused, not wrapped into others", () => {
+    expect(refused({}, { "input.batches": ids([8, 3, 13], 2 ** 32) })).toContain("input.batches: 4294967296 was given");
+  });
+
+  it("ids of another shape are refused", () => {
+    expect(refused({}, { "input.batches": ids([8, 39], 0) })).toContain("input.batches: [8, 39] was given");
+    expect(refused({}, { "input.test": ids([13], 0) })).toContain("input.test: [13] was given");
+    expect(refused({}, { "input.test": ids([2, 0], 0) })).toContain("input.test: [2, 0] was given");
   });
 });
