@@ -319,6 +319,8 @@ export class PosLab {
 
 function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
   const mask: Mask = options.mask ?? {};
+  if (typeof mask !== "object" || Array.isArray(mask))
+    throw wrongArgument("type", "mask", mask, "an object such as { causal: true }");
   checkOptions(mask, ["causal", "alignment", "window", "documents"], "mask");
   const { causal = false, alignment = "bottom-right", window, documents } = mask;
   if (typeof causal !== "boolean") throw wrongArgument("type", "mask.causal", causal, "true or false");

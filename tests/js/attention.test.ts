@@ -309,6 +309,8 @@ describe("refusals", () => {
     ["heads that do not divide", { query: tensor([3, 3, 8]) }, "2"],
     ["another width of keys", { key: tensor([2, 3, 4]) }, "key"],
     ["other numbers of keys and values", { value: tensor([2, 4, 8]) }, "value"],
+    ["a mask that is a word", { mask: "causal" }, 'mask: "causal" was given; an object'],
+    ["a mask that is a number", { mask: 1 }, "mask: 1 was given; an object"],
     ["a window of 0", { mask: { causal: true, window: 0 } }, "mask.window"],
     ["a window without causal", { mask: { window: 2 } }, "mask.window"],
     ["an unknown alignment", { mask: { alignment: "left" } }, "mask.alignment"],
