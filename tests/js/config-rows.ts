@@ -10,6 +10,7 @@ export interface ConfigRow {
   frequencies: Record<number, number>;
 }
 
+const small = { hidden_size: 384, num_attention_heads: 6, num_hidden_layers: 6, max_position_embeddings: 4096 };
 const llama31 = {
   model_type: "llama",
   hidden_size: 8192,
@@ -196,5 +197,42 @@ export const configRows: readonly ConfigRow[] = [
     },
     rotaryDim: 128,
     frequencies: { 1: 0.785830020904541, 63: 2.5450796670156706e-7 },
+  },
+  // Widths of a head that the files of small models leave to the class, or to the other sizes.
+  {
+    name: "ERNIE 4.5, whose heads are 128 wide",
+    config: { model_type: "ernie4_5", ...small },
+    rotaryDim: 128,
+    frequencies: { 1: 0.8146172165870667, 63: 2.4551407022954663e-6 },
+  },
+  {
+    name: "Helium, whose heads are 128 wide",
+    config: { model_type: "helium", ...small },
+    rotaryDim: 128,
+    frequencies: { 1: 0.8353625535964966, 63: 1.197085020976374e-5 },
+  },
+  {
+    name: "Seed-OSS, whose heads are 128 wide",
+    config: { model_type: "seed_oss", ...small },
+    rotaryDim: 128,
+    frequencies: { 1: 0.8659643530845642, 63: 0.00011547819303814322 },
+  },
+  {
+    name: "Ministral 3 without a scaling of its own",
+    config: { model_type: "ministral3", ...small },
+    rotaryDim: 128,
+    frequencies: { 1: 0.8058422207832336, 63: 7.75586102008674e-8 },
+  },
+  {
+    name: "Qwen 3 with experts, whose heads share the width",
+    config: { model_type: "qwen3_moe", ...small },
+    rotaryDim: 64,
+    frequencies: { 1: 0.7498942017555237, 31: 0.0001333521504420787 },
+  },
+  {
+    name: "Qwen 3 VL with experts",
+    config: { model_type: "qwen3_vl_moe_text", ...small },
+    rotaryDim: 64,
+    frequencies: { 1: 0.663601279258728, 31: 3.01385807688348e-6 },
   },
 ];

@@ -37,8 +37,16 @@ export const decoderFamilies: readonly Family[] = [
   { names: ["dbrx"], scheme: "rope", defaults: { max_seq_len: 2048 } },
   { names: ["gemma"], scheme: "rope", defaults: { head_dim: 256, max_position_embeddings: 8192 } },
   { names: ["cohere"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
-  { names: ["ernie4_5", "ernie4_5_moe"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
-  { names: ["helium"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 100000 } },
+  {
+    names: ["ernie4_5"],
+    scheme: "rope",
+    layout: "interleaved",
+    defaults: { rope_theta: 500000, head_dim: 128, max_position_embeddings: 131072 },
+  },
+  { names: ["ernie4_5_moe"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
+  { names: ["helium"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 100000, head_dim: 128 } },
+  { names: ["seed_oss"], scheme: "rope", defaults: { head_dim: 128, max_position_embeddings: 524288 } },
+  { names: ["dots1"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
   { names: ["granite", "granitemoe", "granitemoeshared"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["granitemoehybrid"], when: { position_embedding_type: "nope" }, scheme: "none" },
   { names: ["granitemoehybrid"], scheme: "rope", scale: { key: "attention_multiplier" } },
@@ -85,7 +93,27 @@ export const decoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- windows
   { names: ["mistral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
-  { names: ["ministral", "ministral3"], scheme: "rope", window: true, kinds: kSlidingOrFull },
+  { names: ["ministral"], scheme: "rope", window: true, kinds: kSlidingOrFull },
+  {
+    names: ["ministral3"],
+    scheme: "rope",
+    window: true,
+    kinds: kSlidingOrFull,
+    defaults: {
+      head_dim: 128,
+      max_position_embeddings: 262144,
+      rope_parameters: {
+        rope_type: "yarn",
+        rope_theta: 1000000,
+        factor: 16,
+        original_max_position_embeddings: 16384,
+        beta_fast: 32,
+        beta_slow: 1,
+        mscale: 1,
+        mscale_all_dim: 1,
+      },
+    },
+  },
   { names: ["mixtral"], scheme: "rope", window: true, defaults: { rope_theta: 1000000 } },
   { names: ["starcoder2"], scheme: "rope", window: true },
   {
@@ -107,9 +135,9 @@ export const decoderFamilies: readonly Family[] = [
       ],
     ],
   },
-  { names: ["qwen2", "qwen2_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
+  { names: ["qwen2", "qwen2_moe", "qwen3_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
   {
-    names: ["qwen3", "qwen3_moe"],
+    names: ["qwen3"],
     scheme: "rope",
     kinds: kSlidingOrFull,
     ...kWindowFromLayer,
@@ -123,10 +151,11 @@ export const decoderFamilies: readonly Family[] = [
     defaults: { rope_theta: 1000000 },
   },
   {
-    names: ["qwen3_vl", "qwen3_vl_text", "qwen3_vl_moe", "qwen3_vl_moe_text"],
+    names: ["qwen3_vl", "qwen3_vl_text"],
     scheme: "rope",
     defaults: { rope_theta: 500000, head_dim: 128 },
   },
+  { names: ["qwen3_vl_moe", "qwen3_vl_moe_text"], scheme: "rope", defaults: { rope_theta: 500000 } },
   {
     names: ["qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"],
     scheme: "rope",
