@@ -16,6 +16,9 @@ namespace {
 // Distances whose biases are worth computing at once although not all occur.
 constexpr int64_t kDenseDistances = int64_t{1} << 20;
 
+// No tensor bounds the head of which frequencies are asked, and a power is taken for every pair.
+constexpr int64_t kWidestHead = int64_t{1} << 20;
+
 struct Length {
   const char* argument;
   int64_t value;
@@ -147,6 +150,10 @@ Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, P
 }
 
 Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64_t length, int64_t trained_length) {
+  if (head_dim > kWidestHead) {
+    return Status::Number(Code::kRange, "headDim", static_cast<double>(head_dim), "at most {0} lanes",
+                          static_cast<double>(kWidestHead));
+  }
   Dimensions dimensions;
   dimensions.head_dim = head_dim;
   dimensions.trained_length = trained_length;
