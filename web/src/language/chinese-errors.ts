@@ -69,6 +69,7 @@ export const allowedPhrases: readonly (readonly [RegExp, string])[] = [
   [/^(\S+) numbers, one a pair of lanes$/, " $1 个数，每对一个"],
   [/^at most the number of heads, (\S+)$/, "不超过头数 $1"],
   [/^at most (\S+) bytes$/, "不超过 $1 字节"],
+  [/^at most (\S+) lanes$/, "不超过 $1 维"],
   [/^more than half of the buckets and one, (\S+)$/, "大于桶数的一半加一，即 $1"],
   [/^a table with rows of (\S+) numbers$/, "每行 $1 个数的表"],
   [/^as many positions as x has rows, (\S+)$/, "与 x 的行数相同的位置数 $1"],
