@@ -21,6 +21,13 @@ namespace poslab::border {
 void AnswerFailure(const Status& status);
 // Answers { failure } and nothing else.
 void Failed(const Status& status);
+// Answers { name: handle }.
+template <typename T>
+void AnswerHandle(const char* name, T* object) {
+  TheAnswer().Object();
+  TheAnswer().Field(name).Handle(object);
+  TheAnswer().End();
+}
 // Answers {}, or { failure }.
 void DoneOr(const Status& status);
 
