@@ -218,6 +218,12 @@ export const configRows: readonly ConfigRow[] = [
     frequencies: { 1: 0.8659643530845642, 63: 0.00011547819303814322 },
   },
   {
+    name: "Apertus without a scaling of its own",
+    config: { model_type: "apertus", ...small },
+    rotaryDim: 64,
+    frequencies: { 1: 0.6008631587028503, 15: 6.0054255300201476e-5, 31: 1.7336171609372286e-8 },
+  },
+  {
     name: "Ministral 3 without a scaling of its own",
     config: { model_type: "ministral3", ...small },
     rotaryDim: 128,

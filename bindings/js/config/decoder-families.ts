@@ -46,6 +46,22 @@ export const decoderFamilies: readonly Family[] = [
   { names: ["ernie4_5_moe"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 500000 } },
   { names: ["helium"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 100000, head_dim: 128 } },
   { names: ["seed_oss"], scheme: "rope", defaults: { head_dim: 128, max_position_embeddings: 524288 } },
+  {
+    names: ["apertus"],
+    scheme: "rope",
+    defaults: {
+      max_position_embeddings: 65536,
+      rope_theta: 12000000,
+      rope_parameters: {
+        rope_type: "llama3",
+        rope_theta: 12000000,
+        factor: 8,
+        original_max_position_embeddings: 8192,
+        low_freq_factor: 1,
+        high_freq_factor: 4,
+      },
+    },
+  },
   { names: ["dots1"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
   { names: ["granite", "granitemoe", "granitemoeshared"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["granitemoehybrid"], when: { position_embedding_type: "nope" }, scheme: "none" },
