@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Changes at test time: their checks, the factor of a scaling that names none, and the stretched table (the linear
-// interpolation by which ViT and DeiT move to other sizes, in one dimension).
+// Changes at test time: their checks, the factor of a scaling that names none, and the stretched table.
 #include "lab/test_change.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "position/registry.h"
+#include "position/table_resize.h"
 
 namespace poslab {
 namespace {
@@ -118,18 +118,6 @@ Result<TestChange> TestChange::Make(const AtTest& change, const Description& tra
   StretchTable(model->weights().data() + table->offset + offset * dim, rows, dim, length, made.table.data());
   made.options.table_override = made.table.data();
   return made;
-}
-
-void StretchTable(const float* table, int64_t rows, int64_t dim, int64_t length, float* stretched) {
-  for (int64_t i = 0; i < length; ++i) {
-    // i (rows - 1) / (length - 1) in whole numbers, so that rows that are hit exactly come out exactly.
-    const int64_t scaled = i * (rows - 1), below = length > 1 ? scaled / (length - 1) : 0;
-    const double share = length > 1 ? static_cast<double>(scaled % (length - 1)) / static_cast<double>(length - 1) : 0;
-    const float* low = table + below * dim;
-    const float* high = table + std::min(below + 1, rows - 1) * dim;
-    for (int64_t c = 0; c < dim; ++c)
-      stretched[i * dim + c] = static_cast<float>((1 - share) * low[c] + share * high[c]);
-  }
 }
 
 }  // namespace poslab

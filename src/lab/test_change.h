@@ -30,8 +30,4 @@ struct TestChange {
   static Result<TestChange> Make(const AtTest& change, const Description& trained, Model* model, int64_t length);
 };
 
-// Rows 0 .. rows - 1 of `table` [rows, dim] stretched to `length` rows: row i of the result lies at i (rows - 1) /
-// (length - 1), between its two neighbours in proportion; first and last rows stay first and last.
-void StretchTable(const float* table, int64_t rows, int64_t dim, int64_t length, float* stretched);
-
 }  // namespace poslab

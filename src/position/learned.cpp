@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "position/positions.h"
+#include "position/table_resize.h"
 
 namespace poslab {
 namespace {
@@ -14,7 +15,7 @@ constexpr double kLargestRows = 1e9;
 
 class Learned final : public Scheme {
  public:
-  Learned(int64_t offset, int64_t rows) : offset_(offset), rows_(rows) {}
+  Learned(int64_t offset, int64_t rows, int64_t stretch_to) : offset_(offset), rows_(rows), stretch_to_(stretch_to) {}
 
   std::string_view type() const override { return "learned"; }
   bool embeds() const override { return true; }
@@ -52,9 +53,11 @@ class Learned final : public Scheme {
     if (!table || !table->data) return Status::Text(Code::kMissing, "position.table", "", "a tensor");
     POSLAB_RETURN_IF_ERROR(CheckRows(positions, dim, table->shape));
     for (int64_t n = 0; n < positions.count; ++n) {
-      const float* from = table->data + (positions[n] + offset_) * dim;
-      float* __restrict to = rows + n * dim;
-      for (int64_t c = 0; c < dim; ++c) to[c] += from[c];
+      for (const Tap& tap : TapsOf(positions[n], table->shape[0])) {
+        const float* from = table->data + tap.at * dim;
+        float* __restrict to = rows + n * dim;
+        for (int64_t c = 0; c < dim; ++c) to[c] += static_cast<float>(tap.share * from[c]);
+      }
     }
     return Status::Ok();
   }
@@ -65,9 +68,11 @@ class Learned final : public Scheme {
     if (!table || !table->data) return Status::Ok();
     POSLAB_RETURN_IF_ERROR(CheckRows(positions, dim, table->shape));
     for (int64_t n = 0; n < positions.count; ++n) {
-      const float* from = row_gradients + n * dim;
-      float* __restrict to = table->data + (positions[n] + offset_) * dim;
-      for (int64_t c = 0; c < dim; ++c) to[c] += from[c];
+      for (const Tap& tap : TapsOf(positions[n], table->shape[0])) {
+        const float* from = row_gradients + n * dim;
+        float* __restrict to = table->data + tap.at * dim;
+        for (int64_t c = 0; c < dim; ++c) to[c] += static_cast<float>(tap.share * from[c]);
+      }
     }
     return Status::Ok();
   }
@@ -75,7 +80,7 @@ class Learned final : public Scheme {
   int64_t DefinedLength(ParameterValues parameters) const override {
     const TensorView<const float>* table = Find(parameters, "table");
     const int64_t rows = table && !table->shape.empty() ? table->shape[0] : rows_;
-    return std::max<int64_t>(0, rows - offset_);
+    return rows > offset_ && stretch_to_ ? stretch_to_ : std::max<int64_t>(0, rows - offset_);
   }
 
  private:
@@ -85,14 +90,16 @@ class Learned final : public Scheme {
                             "a table with rows of {0} numbers", static_cast<double>(dim));
     }
     POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "positions"));
-    const double first = static_cast<double>(0 - offset_), last = static_cast<double>(shape[0] - 1 - offset_);
+    const int64_t first_place = stretch_to_ ? 0 : -offset_;
+    const int64_t places = !stretch_to_ ? shape[0] : shape[0] > offset_ && offset_ >= 0 ? stretch_to_ : 0;
+    const auto first = static_cast<double>(first_place), last = static_cast<double>(first_place + places - 1);
     // Of contiguous positions the two ends tell; of given ids each.
     const int64_t step = positions.contiguous() ? std::max<int64_t>(1, positions.count - 1) : 1;
     for (int64_t n = 0; n < positions.count; n += step) {
-      const int64_t row = positions[n] + offset_;
-      if (row >= 0 && row < shape[0]) continue;
+      const int64_t place = positions[n] - first_place;
+      if (place >= 0 && place < places) continue;
       // The first position that is outside, not merely the end that was looked at.
-      const double given = positions.contiguous() && row >= shape[0]
+      const double given = positions.contiguous() && place >= places
                                ? std::max(static_cast<double>(positions.start), last + 1)
                                : static_cast<double>(positions[n]);
       return Status::Number(Code::kNotDefined, "position", given, "a position from {0} to {1}: the table has {2} rows",
@@ -101,8 +108,17 @@ class Learned final : public Scheme {
     return Status::Ok();
   }
 
+  // The rows that make up the one of a position, which has passed CheckRows.
+  std::vector<Tap> TapsOf(int64_t position, int64_t rows) const {
+    if (!stretch_to_) return {{position + offset_, 1}};
+    std::vector<Tap> taps = StretchTaps(position, rows - offset_, stretch_to_);
+    for (Tap& tap : taps) tap.at += offset_;
+    return taps;
+  }
+
   int64_t offset_;
-  int64_t rows_;  // 0: not said
+  int64_t rows_;        // 0: not said
+  int64_t stretch_to_;  // 0: not stretched
 };
 
 }  // namespace
@@ -115,10 +131,12 @@ Result<std::unique_ptr<Scheme>> MakeLearned(const Description& description) {
        .maximum = kLargestRows,
        .integer = true},
       {.name = "rows", .kind = Field::Kind::kNumber, .minimum = 1, .maximum = kLargestRows, .integer = true},
+      {.name = "stretchTo", .kind = Field::Kind::kNumber, .minimum = 1, .maximum = kLargestRows, .integer = true},
   };
   POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
-  return std::unique_ptr<Scheme>(std::make_unique<Learned>(static_cast<int64_t>(NumberOr(description, "offset", 0)),
-                                                           static_cast<int64_t>(NumberOr(description, "rows", 0))));
+  return std::unique_ptr<Scheme>(std::make_unique<Learned>(
+      static_cast<int64_t>(NumberOr(description, "offset", 0)), static_cast<int64_t>(NumberOr(description, "rows", 0)),
+      static_cast<int64_t>(NumberOr(description, "stretchTo", 0))));
 }
 
 }  // namespace poslab

@@ -10,7 +10,8 @@
 
 namespace poslab {
 
-// Fields: offset (0): the row of position 0; rows: of a table yet to be made (default trained length + offset).
+// Fields: offset (0): the row of position 0; rows: of a table yet to be made (default trained length + offset); stretchTo
+// (none): positions 0 .. stretchTo - 1 are laid over the rows from `offset` on, each between two rows (table_resize.h).
 // Tensors: table [rows, dim], shared by all layers; starts normal with standard deviation 0.02.
 Result<std::unique_ptr<Scheme>> MakeLearned(const Description& description);
 

@@ -4,6 +4,7 @@
 
 #include "model/linear.h"
 #include "model/pass_memory.h"
+#include "position/table_resize.h"
 #include "transformer/image.h"
 #include "transformer/transformer_parts.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "lab/test_change.h"
+#include "position/table_resize.h"
 
 using poslab::LengthResult;
 using poslab::Measurement;

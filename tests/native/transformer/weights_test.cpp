@@ -8,6 +8,7 @@
 
 #include "base/matmul.h"
 #include "model/random_rows.h"
+#include "position/table_resize.h"
 #include "transformer/image.h"
 
 using namespace poslab;
