@@ -60,6 +60,9 @@ Status CheckMask(const Mask& mask, int64_t keys) {
                             "at least {0}, the number of the key before: documents stand one after the other",
                             static_cast<double>(mask.documents[j - 1]));
   }
+  if (mask.beyond && (*mask.beyond < 0 || !mask.causal))
+    return Status::Number(Code::kRange, "mask.beyond", static_cast<double>(*mask.beyond),
+                          "at least 0, and only together with mask.causal");
   if (!mask.window) return Status::Ok();
   if (*mask.window < 1)
     return Status::Number(Code::kRange, "mask.window", static_cast<double>(*mask.window),

@@ -52,6 +52,7 @@ bool Reference::Sees(int64_t query, int64_t key) const {
   const int64_t last = query + (bottom_right ? Lk() - a_.query.length : 0);
   if (Future(query, key)) return false;
   if (a_.mask.window && last - key >= *a_.mask.window) return false;
+  if (a_.mask.beyond && last - key < *a_.mask.beyond) return false;
   if (a_.mask.documents) {
     if (last < 0 || last >= Lk()) return false;
     if (a_.mask.documents[last] != a_.mask.documents[key]) return false;

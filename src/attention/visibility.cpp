@@ -28,7 +28,7 @@ int64_t Visibility::Begin(int64_t query) const {
 
 int64_t Visibility::End(int64_t query) const {
   const int64_t end = DocumentEnd(query);
-  return causal ? std::clamp<int64_t>(query + shift + 1, 0, end) : end;
+  return causal ? std::clamp<int64_t>(query + shift + 1 - beyond, 0, end) : end;
 }
 
 int64_t Visibility::LowestDifference() const {
@@ -37,7 +37,7 @@ int64_t Visibility::LowestDifference() const {
   return std::max(lowest, shift - window + 1);
 }
 
-int64_t Visibility::HighestDifference() const { return causal ? std::min(shift, keys - 1) : keys - 1; }
+int64_t Visibility::HighestDifference() const { return causal ? std::min(shift - beyond, keys - 1) : keys - 1; }
 
 Visibility MakeVisibility(const Mask& mask, int64_t queries, int64_t keys) {
   Visibility visibility;
@@ -46,6 +46,8 @@ Visibility MakeVisibility(const Mask& mask, int64_t queries, int64_t keys) {
   visibility.causal = mask.causal;
   visibility.shift = mask.alignment == Mask::Alignment::kBottomRight ? keys - queries : 0;
   visibility.window = mask.window.value_or(0);
+  // More than there are keys hides all of them, and cannot overflow.
+  visibility.beyond = std::min(mask.beyond.value_or(0), queries + keys);
   visibility.key_mask = mask.key_mask;
   visibility.documents = mask.documents;
   return visibility;

@@ -26,6 +26,7 @@ struct Visibility {
   bool causal = false;
   int64_t shift = 0;   // query i sees keys up to i + shift
   int64_t window = 0;  // and this many of them at most; 0: all
+  int64_t beyond = 0;  // but for this many of the last ones
   const uint8_t* key_mask = nullptr;
   const int64_t* documents = nullptr;  // [keys], never falling
 
