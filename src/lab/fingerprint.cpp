@@ -33,10 +33,11 @@ class Hash {
 };
 
 void AddModel(const ModelDescription& d, Hash* hash) {
-  for (int64_t number : {d.vocabulary, d.dim, d.heads, d.key_value_heads, d.head_dim, d.layers, d.feed_forward,
-                         d.trained_length, static_cast<int64_t>(d.norm), static_cast<int64_t>(d.norm_placement),
-                         static_cast<int64_t>(d.activation), int64_t{d.gated}, int64_t{d.bias.has_value()},
-                         int64_t{d.bias.value_or(false)}, int64_t{d.tied}, int64_t{d.parallel}})
+  for (int64_t number :
+       {d.vocabulary, d.dim, d.heads, d.key_value_heads, d.head_dim, d.layers, d.feed_forward, d.trained_length,
+        static_cast<int64_t>(d.norm), static_cast<int64_t>(d.norm_placement), static_cast<int64_t>(d.activation),
+        static_cast<int64_t>(d.sinks), int64_t{d.gated}, int64_t{d.bias.has_value()}, int64_t{d.bias.value_or(false)},
+        int64_t{d.tied}, int64_t{d.parallel}})
     hash->Whole(number);
 }
 
@@ -62,6 +63,9 @@ uint64_t Run::Parts::Fingerprint() const {
   hash.Whole(description.length), hash.Whole(description.batch), hash.Whole(description.windows);
   hash.Whole(static_cast<int64_t>(description.seed));
   hash.Position(description.position);
+  const PositionDraw draw = description.train_positions.value_or(PositionDraw{});
+  hash.Whole(description.train_positions.has_value()), hash.Whole(static_cast<int64_t>(draw.policy));
+  hash.Whole(draw.maximum), hash.Whole(draw.chunks);
   hash.Whole(static_cast<int64_t>(description.at_test.size()));
   for (const AtTest& change : description.at_test) AddAtTest(change, &hash);
   hash.Whole(lengths());

@@ -23,7 +23,8 @@ Status CheckSizes(const RunDescription& description) {
   if (description.test_lengths.empty()) return Status::Text(Code::kMissing, "test.lengths", "", "at least one length");
   for (int64_t length : description.test_lengths)
     POSLAB_RETURN_IF_ERROR(CheckWhole("test.lengths", length, kLargestLength));
-  return Status::Ok();
+  if (!description.train_positions) return Status::Ok();
+  return CheckPositionDraw(*description.train_positions, description.length, "training.positions.");
 }
 
 // One position through the model shows whether a scheme finds everything that it needs.
@@ -106,6 +107,12 @@ Result<std::unique_ptr<Run>> Run::Make(const RunDescription& description, std::s
   if (filled.optimizer.steps == 0) parts.phase = Phase::kMeasuring;
 
   POSLAB_RETURN_IF_ERROR(TryOnce(parts.model.get(), {}));
+  if (filled.train_positions) {
+    const int64_t largest = LargestDrawn(*filled.train_positions, filled.length);
+    RunOptions farthest;
+    farthest.position_ids = &largest;
+    POSLAB_RETURN_IF_ERROR(TryOnce(parts.model.get(), farthest));
+  }
   for (const AtTest& change : filled.at_test) POSLAB_RETURN_IF_ERROR(TryAtTest(filled, change, parts.model.get()));
   return run;
 }

@@ -14,6 +14,7 @@
 #include "lab/task.h"
 #include "model/adamw.h"
 #include "model/model.h"
+#include "position/draw_positions.h"
 
 namespace poslab {
 
@@ -37,6 +38,9 @@ struct RunDescription {
   int64_t length = 64;  // L
   int64_t batch = 16;
   Description position;  // the encoding
+  // Positions of training rows, drawn anew at every step for the whole batch; absent: 0, 1, ... What is measured stands at
+  // 0, 1, ... too, but for `randomized`, which draws once a tested length, as its authors do.
+  std::optional<PositionDraw> train_positions;
   std::vector<AtTest> at_test;
   std::vector<int64_t> test_lengths;
   int64_t windows = 128;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lab/run_parts.h"
+#include "lab/streams.h"
 
 namespace poslab {
 namespace {
@@ -92,8 +93,20 @@ Status Run::Parts::ScoreWindows(const RunOptions& options, int64_t first, int64_
   for (int64_t n = 0; n < count; ++n)
     task->TestRow(length, longest_length, first + n, windows, description.length, buffers->ids.data() + n * length,
                   buffers->targets.data() + n * length);
+  RunOptions placed = options;
+  const bool drawn = description.train_positions &&
+                     description.train_positions->policy == PositionDraw::Policy::kRandomized && !options.scheme &&
+                     !options.table_override && options.position_offset == 0;
+  if (drawn) {
+    // A longer text than there are ids is no length of this encoding.
+    Status status = DrawInto(length, kTestSeed, length, &placed);
+    if (!status.ok()) {
+      status.code = Code::kNotDefined;
+      return status;
+    }
+  }
   uint8_t* correct = task->text() ? nullptr : buffers->correct.data();
-  POSLAB_RETURN_IF_ERROR(model->Score(buffers->ids.span(), buffers->targets.span(), count, length, options,
+  POSLAB_RETURN_IF_ERROR(model->Score(buffers->ids.span(), buffers->targets.span(), count, length, placed,
                                       buffers->losses.data(), correct));
   for (int64_t n = 0; n < count; ++n)
     into->Add(buffers->targets.data() + n * length, buffers->losses.data() + n * length,

@@ -33,6 +33,7 @@ struct Run::Parts {
   AdamW optimizer;
   Random batches{0};
   Buffer<int32_t> ids, targets;  // [batch, L]
+  Buffer<int64_t> positions;     // drawn ones, of the row that is trained or measured
   Buffer<double> losses;         // [steps]
   Buffer<float> good_weights;    // the last ones that gave a finite loss
   bool diverged = false;
@@ -63,6 +64,8 @@ struct Run::Parts {
   }
 
   // run_training.cpp
+  // Positions of rows of this length into `options`, where they are drawn; `seed` and `count` say which draw.
+  Status DrawInto(int64_t length, uint64_t seed, int64_t count, RunOptions* options);
   Status Train(int64_t steps);
   Status TrainStep();
   Status Diverged() const;

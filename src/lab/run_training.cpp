@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lab/run_parts.h"
+#include "lab/streams.h"
 
 namespace poslab {
 
@@ -16,12 +17,25 @@ Status Run::Parts::Train(int64_t steps) {
   return Status::Ok();
 }
 
+Status Run::Parts::DrawInto(int64_t length, uint64_t seed, int64_t count, RunOptions* options) {
+  if (!description.train_positions) return Status::Ok();
+  POSLAB_RETURN_IF_ERROR(CheckPositionDraw(*description.train_positions, length, "training.positions."));
+  POSLAB_RETURN_IF_ERROR(positions.ResizeForOverwrite("training.length", length));
+  Random random(MixedSeed(seed, static_cast<uint64_t>(count)), kPositionStream);
+  DrawPositions(*description.train_positions, length, &random, positions.data());
+  options->position_ids = positions.data();
+  return Status::Ok();
+}
+
 Status Run::Parts::TrainStep() {
   const int64_t length = description.length;
+  RunOptions options;
+  POSLAB_RETURN_IF_ERROR(DrawInto(length, description.seed, optimizer.step(), &options));
   const Random::State before = batches.state();
   for (int64_t row = 0; row < description.batch; ++row)
     task->TrainingRow(length, &batches, ids.data() + row * length, targets.data() + row * length);
-  const Result<Model::LossResult> result = model->Loss(ids.span(), targets.span(), description.batch, length, true);
+  const Result<Model::LossResult> result =
+      model->Loss(ids.span(), targets.span(), description.batch, length, true, options);
   if (!result.ok()) {
     batches.set_state(before);  // the step can be tried again with the same rows
     return result.status();

@@ -12,6 +12,7 @@ constexpr uint64_t kBatchStream = 2;     // training rows, from the run's seed
 constexpr uint64_t kTestStream = 3;      // toy test rows, from kTestSeed and the number of the window
 constexpr uint64_t kGenerateStream = 4;  // sampled text, from the seed of the call
 constexpr uint64_t kSampleStream = 5;    // sample rows, from the seed of the call
+constexpr uint64_t kPositionStream = 6;  // positions, from the run's seed and the step, or kTestSeed and the length
 
 // One seed for every run's test rows: encodings and seeds are compared on the same rows.
 constexpr uint64_t kTestSeed = 20170612;

@@ -36,6 +36,8 @@ AttentionArguments ArgumentsOf(const BlockContext& context, int64_t sequence) {
   arguments.hooks = context.positions->hooks();
   arguments.query_positions = arguments.key_positions = context.positions->positions();
   arguments.mask = context.mask;
+  if (context.place->sinks != kAbsent) arguments.sinks = context.weights + context.place->sinks;
+  if (d.sinks == ModelDescription::Sinks::kZero) arguments.sinks = context.zero_sinks;
   return arguments;
 }
 
@@ -80,6 +82,7 @@ Status AttentionPartBackward(const BlockContext& context, const float* x, const 
     AttentionGradients gradients;
     gradients.query = views.query, gradients.key = views.key, gradients.value = views.value;
     gradients.hooks = context.positions->hook_gradients();
+    if (context.place->sinks != kAbsent) gradients.sinks = context.gradients + context.place->sinks;
     AttentionArguments arguments = ArgumentsOf(context, b);
     const float* rows_of_sequence = x + b * length * d.dim;
     POSLAB_RETURN_IF_ERROR(context.positions->MakeGates(rows_of_sequence, length, &arguments.gates));

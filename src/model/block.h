@@ -26,6 +26,7 @@ struct BlockContext {
   BoundPositions* positions = nullptr;
   AttentionWorkspace* workspace = nullptr;
   GradientScratch* scratch = nullptr;
+  const float* zero_sinks = nullptr;   // [heads], where sinks are that
   float* attention_weights = nullptr;  // [heads, length, length] of the only sequence, when asked for
 };
 

@@ -34,7 +34,8 @@ Status BoundPositions::Bind(const Scheme& scheme, bool own, const Dimensions& di
                             int64_t running_length) {
   const bool same = scheme_ == &scheme && arguments_.running_length == running_length &&
                     arguments_.query_positions.start == positions.start &&
-                    arguments_.query_positions.count == positions.count;
+                    arguments_.query_positions.count == positions.count && positions.contiguous() &&
+                    arguments_.query_positions.contiguous();
   if (own && reusable_ && same) return Status::Ok();
   // Its tables may have another size; a scheme given for one call may lie where another one lay.
   if (!same || !own) hook_gradients_ = HookGradients();

@@ -166,6 +166,7 @@ class LayoutMaker {
       Add(name + ".key.bias", {key_width}, Constant(0));
       Add(name + ".value.bias", {key_width}, Constant(0));
     }
+    if (d_.sinks == ModelDescription::Sinks::kLearned) block->sinks = Add(name + ".sinks", {d_.heads}, Constant(0));
     block->attention_output =
         AddLinear(name + ".output", query_width, d_.dim, ResidualDeviation(query_width), AttentionBias(d_));
   }

@@ -33,6 +33,7 @@ struct NormPlace {
 struct BlockPlace {
   NormPlace norm1, norm2;
   LinearPlace query_key_value, attention_output, gate, in, out;
+  int64_t sinks = kAbsent;  // [heads], where they are learned
   // Indices into Layout::parameters of what the layer's scheme sees: its own and the shared ones.
   std::vector<int64_t> position;
 };

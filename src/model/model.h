@@ -42,6 +42,10 @@ struct ModelDescription {
   // Absent: in feed-forward and norms only (the default shape). True: in attention too. False: nowhere. The head never
   // has one.
   std::optional<bool> bias;
+  // One more logit a head that takes weight and gives no value: 0 (softmax-off-by-one), or learned (GPT-OSS), a tensor
+  // "attention.sinks" [heads] that starts at 0.
+  enum class Sinks { kNone, kZero, kLearned };
+  Sinks sinks = Sinks::kNone;
   bool tied = false;      // the head is embedding.weight, which then starts with the head's spread, dim^-1/2
   bool parallel = false;  // x += attention(norm1 x) + feedForward(norm1 x); there is no norm2
 };
@@ -60,8 +64,9 @@ struct ParameterInfo {
 
 // How a forward pass reads positions and masks; the same weights can be run in many ways ("at test time").
 struct RunOptions {
-  int64_t position_offset = 0;     // all ids shifted (embedding rows too)
-  std::optional<int64_t> window;   // attention window
+  int64_t position_offset = 0;            // all ids shifted (embedding rows too)
+  const int64_t* position_ids = nullptr;  // [length], instead of offset, offset + 1, ...; null: those
+  std::optional<int64_t> window;          // attention window
   const Scheme* scheme = nullptr;  // another scheme in every layer instead of the trained one (its parameters are
                                    // those of the model by name, where it has any)
   const float* table_override =

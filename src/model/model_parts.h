@@ -37,6 +37,7 @@ struct Model::Parts {
   bool positional_reusable = false;
   Buffer<float> final_norm, final_statistics, logits, stream_gradient;
   GradientScratch scratch;
+  Buffer<float> zero_sinks;  // [heads], where sinks are that
   AttentionWorkspace workspace;
 
   float* stream(int64_t layer) { return streams[static_cast<size_t>(backward ? layer : layer % 2)].data(); }

@@ -68,6 +68,7 @@ Status Model::Parts::PrepareMemory() {
     POSLAB_RETURN_IF_ERROR(Grow(shape.rows * d.dim, &final_norm));
     POSLAB_RETURN_IF_ERROR(Grow(shape.rows * 2, &final_statistics));
   }
+  if (d.sinks == ModelDescription::Sinks::kZero) POSLAB_RETURN_IF_ERROR(zero_sinks.Resize("model.heads", d.heads));
   POSLAB_RETURN_IF_ERROR(Grow(shape.rows * d.vocabulary, &logits));
   if (!backward) return Status::Ok();
   POSLAB_RETURN_IF_ERROR(Grow(shape.rows * d.dim, &stream_gradient));
@@ -75,8 +76,8 @@ Status Model::Parts::PrepareMemory() {
 }
 
 Status Model::Parts::BindPositions(const RunOptions& options) {
-  const Positions ids{options.position_offset, shape.length, nullptr};
-  const int64_t running_length = options.position_offset + shape.length;
+  const Positions ids{options.position_offset, shape.length, options.position_ids};
+  const int64_t running_length = ids.Largest() + 1;
   Dimensions dimensions = SchemeDimensions(description);
   for (size_t layer = 0; layer < positions.size(); ++layer) {
     const bool own = options.scheme == nullptr;
@@ -100,7 +101,8 @@ Status Model::Parts::PrepareEmbedding(const RunOptions& options, Positions ids) 
     positional_reusable = false;
     return Status::Ok();
   }
-  const bool same = positional_of.start == ids.start && positional_of.count == ids.count;
+  const bool same = positional_of.start == ids.start && positional_of.count == ids.count && ids.contiguous() &&
+                    positional_of.contiguous();
   const bool reuse = positional_reusable && same && embedding_scheme == wanted;
   embedding_scheme = wanted;
   positional_of = ids;
@@ -146,6 +148,7 @@ BlockContext Model::Parts::Context(int64_t layer) {
   context.positions = &positions[index];
   context.workspace = &workspace;
   context.scratch = &scratch;
+  context.zero_sinks = zero_sinks.data();
   return context;
 }
 

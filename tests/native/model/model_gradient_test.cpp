@@ -122,6 +122,13 @@ std::vector<Description> SchemesToTry() {
       {"rope", {Boolean("learnedFrequencies", true)}},
       {"rope", {Number("noRopeLayerInterval", 2), Text("temperature.kind", "ssmax")}},
       {"none", {Text("temperature.kind", "ssmax")}},
+      {"axial-rope", {Number("gridWidth", 3)}},
+      {"swin", {Number("gridHeight", 2)}},
+      {"levit", {Number("gridHeight", 2)}},
+      {"sinusoidal-2d", {Number("gridWidth", 3)}},
+      {"axial-learned", {Number("gridHeight", 2), Text("combine", "concatenate")}},
+      {"learned-grid", {Number("prefixTokens", 1), Number("gridWidth", 3), Number("targetWidth", 6)}},
+      {"learned", {Number("rows", 3), Number("stretchTo", 8)}},
   };
 }
 
@@ -181,6 +188,23 @@ TEST_CASE("With every scheme, gradients of every tensor match differences of the
   }
 }
 
+TEST_CASE("Sinks take part in training, and zero ones make the softmax off by one") {
+  for (auto sinks : {ModelDescription::Sinks::kZero, ModelDescription::Sinks::kLearned}) {
+    ModelDescription d = SmallDescription();
+    d.sinks = sinks;
+    auto model = MakeModel(d, {SchemeOf("rope")});
+    const bool learned = sinks == ModelDescription::Sinks::kLearned;
+    const auto is_sinks = [](const ParameterInfo& info) { return info.name.ends_with("attention.sinks"); };
+    CHECK(std::count_if(model->parameters().begin(), model->parameters().end(), is_sinks) == (learned ? d.layers : 0));
+    CheckAlongDirections(model.get());
+    // The first token sees itself alone: without a sink all of its weight goes there.
+    std::vector<float> weights(static_cast<size_t>(d.heads));
+    const int32_t id = 3;
+    REQUIRE(model->AttentionWeights({&id, 1}, 0, {}, weights.data()).ok());
+    for (float weight : weights) CHECK((weight > 0 && weight < 1));
+  }
+}
+
 TEST_CASE("Schemes with bends match differences too where none is near") {
   struct Moved {
     Description scheme;
@@ -191,7 +215,8 @@ TEST_CASE("Schemes with bends match differences too where none is near") {
   // clamped.
   const std::vector<Moved> all = {{{"fire", {Number("width", 4), Number("threshold", 3.5)}}, "position.bias1", 3},
                                   {{"dape", {Number("width", 4)}}, "position.bias1", 9},
-                                  {{"pope", {}}, "position.phases", -1}};
+                                  {{"pope", {}}, "position.phases", -1},
+                                  {{"log-cpb", {Number("width", 4)}}, "position.bias1", 9}};
   for (const Moved& moved : all) {
     CAPTURE(moved.scheme.type);
     auto model = MakeModel(SmallDescription(), {SchemeOf(moved.scheme)});
