@@ -8,7 +8,7 @@ namespace poslab {
 namespace {
 
 Positions WithoutNeedlessIds(Positions positions) {
-  if (!positions.ids || positions.count == 0) return positions;
+  if (!positions.ids || positions.count == 0 || positions.axes != 1) return positions;
   for (int64_t n = 1; n < positions.count; ++n)
     if (positions.ids[n] != positions.ids[n - 1] + 1) return positions;
   return {positions.ids[0], positions.count, nullptr};

@@ -21,7 +21,7 @@ class FireTile final : public LearnedTile {
  public:
   FireTile(int64_t heads, int64_t width, double threshold) : heads_(heads), width_(width), threshold_(threshold) {}
   bool position_only() const override { return true; }
-  Status Prepare() override;
+  Status Prepare(const BindArguments&) override;
   Status Forward(const TileArguments& tile) const override;
   Status Backward(const TileArguments& tile, const TileGradients& gradients) override;
   // Gradients by piece to gradients of tensors.
@@ -52,7 +52,7 @@ class FireTile final : public LearnedTile {
   mutable std::vector<double> logs_;
 };
 
-Status FireTile::Prepare() {
+Status FireTile::Prepare(const BindArguments&) {
   const float *weight = tensors.value(kWeight1), *bias = tensors.value(kBias1);
   for (int64_t n = 0; n < width_; ++n) {
     const double bend = -static_cast<double>(bias[n]) / weight[n];

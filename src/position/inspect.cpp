@@ -62,7 +62,9 @@ Status CheckPositionOnly(const Scheme& scheme, const Dimensions& heads_only, con
   const bool rotates = frequencies.ok() || frequencies.status().code != Code::kContradiction;
   if (rotates || !scheme.acts_on_attention()) return NoSuchThing(scheme, allowed);
   const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(heads_only);
-  if (specs.ok()) return Status::Ok();
+  // A grid that is not said may follow from tensors, which are checked later; a head's width cannot be had here.
+  const bool field = specs.status().argument.starts_with("position.");
+  if (specs.ok() || (specs.status().code == Code::kMissing && field)) return Status::Ok();
   return specs.status().code == Code::kMissing ? NoSuchThing(scheme, allowed) : specs.status();
 }
 
@@ -161,7 +163,7 @@ Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64
 }
 
 Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_dim, const float* x,
-              Positions positions, Buffer<float>* out) {
+              Positions positions, Buffer<float>* out, const RotateOptions& options) {
   if (positions.count != length) {
     return Status::Number(Code::kShape, "positions", static_cast<double>(positions.count),
                           "as many positions as x has rows, {0}", static_cast<double>(length));
@@ -172,10 +174,11 @@ Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_
   arguments.query_positions = {positions.start, positions.contiguous() ? positions.count : 0, nullptr};
   arguments.key_positions = positions;
   arguments.running_length = std::max<int64_t>(0, positions.Largest() + 1);
+  if (options.running_length > 0) arguments.running_length = options.running_length;
   // Asked for first: whether the scheme turns anything at all, and its width, before any table is made.
   const Result<FrequencyTable> frequencies = scheme.Frequencies(arguments.dimensions, arguments.running_length);
   if (!frequencies.ok()) return frequencies.status();
-  POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "positions"));
+  POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "positions", scheme.axes()));
   POSLAB_RETURN_IF_ERROR(MakeRoom({{"heads", heads}, {"length", length}, {"headDim", head_dim}}, out));
   Hooks hooks;
   POSLAB_RETURN_IF_ERROR(scheme.Bind(arguments, &hooks));
@@ -184,7 +187,16 @@ Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_
                        "a scheme that only rotates: the scores of this one also change with the distance, which "
                        "no vector of one token can hold in float32");
   }
-  TurnRows(*hooks.rotation, heads, length, head_dim, x, out->data());
+  TurnRows(*hooks.rotation, heads, length, head_dim, x, out->data(), options.inverse);
+  const double factor = frequencies->attention_factor;
+  if (!options.inverse || factor == 1) return Status::Ok();
+  if (factor == 0)
+    return Status::Number(Code::kContradiction, "position.scaling.attentionFactor", 0,
+                          "another number: what was multiplied by it cannot be had back");
+  // Turning back is by the same cosines and sines, factor included.
+  const auto undo = static_cast<float>(1 / (factor * factor));
+  for (int64_t row = 0; row < heads * length; ++row)
+    for (int64_t lane = 0; lane < 2 * hooks.rotation->pairs; ++lane) (*out)[row * head_dim + lane] *= undo;
   return Status::Ok();
 }
 
@@ -194,7 +206,7 @@ Result<Buffer<float>> Slopes(const Scheme& scheme, int64_t heads) {
   static constexpr const char* kAllowed = "a scheme with a slope a head: alibi";
   POSLAB_RETURN_IF_ERROR(CheckPositionOnly(scheme, arguments.dimensions, kAllowed));
   const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(arguments.dimensions);
-  if (!specs->empty()) return NoSuchThing(scheme, kAllowed);
+  if (!specs.ok() || !specs->empty()) return NoSuchThing(scheme, kAllowed);
   Hooks hooks;
   POSLAB_RETURN_IF_ERROR(scheme.Bind(arguments, &hooks));
   const std::span<const float> slopes = hooks.slice ? hooks.slice->slopes() : std::span<const float>();
@@ -214,8 +226,9 @@ Status Bias(const Scheme& scheme, const BiasArguments& arguments, Buffer<float>*
   const int64_t heads = arguments.heads;
   BindArguments bind;
   bind.dimensions.heads = heads;
-  bind.query_positions = {arguments.key_length - arguments.query_length, arguments.query_length, arguments.query_ids};
-  bind.key_positions = {0, arguments.key_length, arguments.key_ids};
+  bind.query_positions = {arguments.key_length - arguments.query_length, arguments.query_length, arguments.query_ids,
+                          arguments.query_axes};
+  bind.key_positions = {0, arguments.key_length, arguments.key_ids, arguments.key_axes};
   bind.parameters = arguments.parameters;
   POSLAB_RETURN_IF_ERROR(CheckPositionOnly(scheme, bind.dimensions, kAllowed));
   POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(bind.dimensions, arguments.parameters));

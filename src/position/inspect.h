@@ -32,10 +32,14 @@ Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, P
 // position + 1) that dynamic and longrope look at; `trained_length` stands in for maxPositionEmbeddings, 0 = not known.
 Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64_t length, int64_t trained_length = 0);
 
+struct RotateOptions {
+  bool inverse = false;        // undoes the turn, and the attention factor
+  int64_t running_length = 0;  // what dynamic and longrope look at; 0: the largest position + 1
+};
 // x [heads, length, head_dim] turned by positions (positions.count == length). out: like x. Schemes that also change
 // scores by distance (xpos) have no such per-token form in float32 and are refused.
 Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_dim, const float* x,
-              Positions positions, Buffer<float>* out);
+              Positions positions, Buffer<float>* out, const RotateOptions& options = {});
 
 // The slope of each head, for schemes whose bias is -slope * |i - j|. [heads]
 Result<Buffer<float>> Slopes(const Scheme& scheme, int64_t heads);
@@ -46,9 +50,10 @@ Status Buckets(const Scheme& scheme, std::span<const int64_t> distances, Buffer<
 // Query i stands at i + (key_length - query_length) and key j at j unless ids are given.
 struct BiasArguments {
   int64_t heads = 0, query_length = 0, key_length = 0;
-  const int64_t* query_ids = nullptr;  // [query_length] or null
-  const int64_t* key_ids = nullptr;    // [key_length] or null
+  const int64_t* query_ids = nullptr;  // [query_length, query_axes] or null
+  const int64_t* key_ids = nullptr;    // [key_length, key_axes] or null
   ParameterValues parameters;
+  int64_t query_axes = 1, key_axes = 1;  // ids a token
 };
 // What the scheme adds to the logits, for schemes whose bias depends on head and positions only.
 // out: [heads, query_length, key_length]

@@ -9,7 +9,7 @@ namespace {
 
 int64_t Smallest(Positions positions) {
   if (positions.contiguous()) return positions.start;
-  return *std::min_element(positions.ids, positions.ids + positions.count);
+  return *std::min_element(positions.ids, positions.ids + positions.count * positions.axes);
 }
 
 Status OutsideRange(std::string_view argument, int64_t id) {
@@ -19,7 +19,13 @@ Status OutsideRange(std::string_view argument, int64_t id) {
 
 }  // namespace
 
-Status CheckPositions(Positions positions, std::string_view argument) {
+Status CheckPositions(Positions positions, std::string_view argument, int64_t axes) {
+  if (positions.axes != 1 && positions.axes != axes) {
+    return Status::Number(Code::kShape, argument, static_cast<double>(positions.axes),
+                          axes == 1 ? "one id a token: the positions of this scheme have one axis, and"
+                                    : "one id a token, or {0} (one an axis),",
+                          static_cast<double>(axes));
+  }
   if (positions.count == 0) return Status::Ok();
   if (positions.contiguous()) {
     if (positions.start < -kLargestPosition) return OutsideRange(argument, positions.start);
@@ -31,16 +37,16 @@ Status CheckPositions(Positions positions, std::string_view argument) {
     }
     return Status::Ok();
   }
-  for (int64_t n = 0; n < positions.count; ++n) {
+  for (int64_t n = 0; n < positions.count * positions.axes; ++n) {
     const int64_t id = positions.ids[n];
     if (id < -kLargestPosition || id > kLargestPosition) return OutsideRange(argument, id);
   }
   return Status::Ok();
 }
 
-Status CheckBothPositions(const BindArguments& arguments) {
-  POSLAB_RETURN_IF_ERROR(CheckPositions(arguments.query_positions, "queryPositions"));
-  return CheckPositions(arguments.key_positions, "keyPositions");
+Status CheckBothPositions(const BindArguments& arguments, int64_t axes) {
+  POSLAB_RETURN_IF_ERROR(CheckPositions(arguments.query_positions, "queryPositions", axes));
+  return CheckPositions(arguments.key_positions, "keyPositions", axes);
 }
 
 DistanceRange RangeOfDistances(Positions queries, Positions keys) {

@@ -3,12 +3,15 @@
 #include "position/registry.h"
 
 #include "position/alibi.h"
+#include "position/axial_rope.h"
 #include "position/cope.h"
 #include "position/dape.h"
 #include "position/deberta.h"
 #include "position/dynamic_bias.h"
 #include "position/fire.h"
 #include "position/forgetting.h"
+#include "position/grid_bias.h"
+#include "position/grid_embedding.h"
 #include "position/kerple.h"
 #include "position/learned.h"
 #include "position/none.h"
@@ -47,6 +50,13 @@ constexpr SchemeEntry kSchemes[] = {
     {"deberta", "score", MakeDeberta},
     {"dape", "score", MakeDape},
     {"pope", "rotation score", MakePope},
+    {"axial-rope", "rotation", MakeAxialRope},
+    {"swin", "score", MakeSwin},
+    {"levit", "score", MakeLevit},
+    {"log-cpb", "score", MakeLogCpb},
+    {"sinusoidal-2d", "embedding", MakeSinusoidal2d},
+    {"axial-learned", "embedding", MakeAxialLearned},
+    {"learned-grid", "embedding", MakeLearnedGrid},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Fields, the rotary width, and the rotation hook.
 #include "position/rope.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "position/learned_tensors.h"
@@ -14,11 +15,14 @@ namespace poslab {
 namespace {
 
 constexpr double kTheta = 10000;  // Su et al. 2021
+constexpr size_t kMostAxes = 8;
 
 // What is not part of the rotation's own formula.
 struct RopeExtras {
-  bool learned = false;  // frequencies
-  int64_t interval = 0;  // every n-th layer does not turn; 0: every layer turns
+  bool learned = false;          // frequencies
+  int64_t interval = 0;          // every n-th layer does not turn; 0: every layer turns
+  std::vector<double> sections;  // pairs an axis; empty: there is one axis
+  bool interleaved_sections = false;
   TemperatureSetting temperature;
 };
 
@@ -34,6 +38,7 @@ class Rope final : public Scheme {
         extras_(extras) {}
 
   std::string_view type() const override { return "rope"; }
+  int64_t axes() const override { return std::max<int64_t>(1, static_cast<int64_t>(extras_.sections.size())); }
   bool acts_on_attention() const override { return true; }
   int64_t LayerKind(int64_t layer) const override { return Turns(layer) ? 0 : 1; }
 
@@ -43,6 +48,8 @@ class Rope final : public Scheme {
       const Result<FrequencyTable> frequencies = Frequencies(dimensions, 0);
       if (!frequencies.ok()) return frequencies.status();
       const int64_t pairs = frequencies->inverse.size();
+      const Result<std::vector<uint8_t>> by_axis = Axes(pairs);
+      if (!by_axis.ok()) return by_axis.status();
       if (extras_.learned) AddSpec("frequencyFactors", {pairs}, {Start::Kind::kConstant, 1, 0}, &specs);
     } else if (extras_.learned) {
       return Status::Text(Code::kMissing, "headDim", "", "the width of a query and key head");
@@ -52,7 +59,7 @@ class Rope final : public Scheme {
   }
 
   Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
-    POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
+    POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments, axes()));
     POSLAB_RETURN_IF_ERROR(CheckParameters(arguments.dimensions, arguments.parameters));
     const bool turns = Turns(arguments.dimensions.layer);
     // Llama 4 warms up the layers without positions only.
@@ -63,8 +70,10 @@ class Rope final : public Scheme {
     if (!frequencies.ok()) return frequencies.status();
     const TensorView<const float>* factors = Find(arguments.parameters, "frequencyFactors");
     for (int64_t k = 0; factors && k < factors->size(); ++k) frequencies->inverse[k] *= factors->data[k];
+    const Result<std::vector<uint8_t>> by_axis = Axes(frequencies->inverse.size());
+    if (!by_axis.ok()) return by_axis.status();
     Result<std::unique_ptr<Rotation>> rotation =
-        MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions);
+        MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions, *by_axis);
     if (!rotation.ok()) return rotation.status();
     hooks->rotation = std::move(*rotation);
     hooks->rotation->learns = factors != nullptr;
@@ -99,6 +108,36 @@ class Rope final : public Scheme {
  private:
   bool Turns(int64_t layer) const { return !extras_.interval || (layer + 1) % extras_.interval != 0; }
   bool proportional() const { return scaling_.type == RopeScaling::Type::kProportional; }
+
+  // Which of a token's ids each pair turns by; empty without sections.
+  Result<std::vector<uint8_t>> Axes(int64_t pairs) const {
+    const auto count = static_cast<int64_t>(extras_.sections.size());
+    std::vector<uint8_t> by_axis;
+    double sum = 0;
+    for (double section : extras_.sections) sum += section;
+    if (count == 0) return by_axis;
+    if (sum != static_cast<double>(pairs)) {
+      return Status::Number(Code::kContradiction, "position.sections", sum, "in all as many pairs as turn, {0}",
+                            static_cast<double>(pairs));
+    }
+    const auto section = [this](int64_t axis) {
+      return static_cast<int64_t>(extras_.sections[static_cast<size_t>(axis)]);
+    };
+    for (int64_t axis = 0; axis < count; ++axis)
+      by_axis.insert(by_axis.end(), static_cast<size_t>(section(axis)), static_cast<uint8_t>(axis));
+    if (!extras_.interleaved_sections) return by_axis;
+    for (int64_t k = 0; k < pairs; ++k) {
+      const int64_t axis = k % count;
+      by_axis[static_cast<size_t>(k)] = static_cast<uint8_t>(k < count * section(axis) ? axis : 0);
+    }
+    for (int64_t axis = 1; axis < count; ++axis) {
+      if (std::count(by_axis.begin(), by_axis.end(), axis) == section(axis)) continue;
+      return Status::Number(Code::kContradiction, "position.sections", extras_.sections[static_cast<size_t>(axis)],
+                            "at most a {0}th of the pairs for every axis but the first where they are interleaved",
+                            static_cast<double>(count));
+    }
+    return by_axis;
+  }
 
   // r for this head: rotaryDim, or the head's share partialRotaryFactor, or the head. An odd width has no pairs.
   Result<int64_t> RotaryDim(int64_t head_dim) const {
@@ -148,6 +187,8 @@ Result<std::unique_ptr<Scheme>> MakeRope(const Description& description) {
        .minimum = 2,
        .maximum = kLargestWhole,
        .integer = true},
+      {.name = "sections", .kind = Field::Kind::kNumbers, .minimum = 0, .maximum = kLargestWhole, .integer = true},
+      {.name = "sectionOrder", .kind = Field::Kind::kText, .choices = "contiguous|interleaved"},
   };
   std::vector<FieldRule> rules(std::begin(kRules), std::end(kRules));
   rules.insert(rules.end(), RopeScalingRules().begin(), RopeScalingRules().end());
@@ -159,8 +200,19 @@ Result<std::unique_ptr<Scheme>> MakeRope(const Description& description) {
 
   const Result<TemperatureSetting> temperature = ParseTemperature(description);
   if (!temperature.ok()) return temperature.status();
-  const RopeExtras extras{BooleanOr(description, "learnedFrequencies", false),
-                          static_cast<int64_t>(NumberOr(description, "noRopeLayerInterval", 0)), *temperature};
+  RopeExtras extras;
+  extras.learned = BooleanOr(description, "learnedFrequencies", false);
+  extras.interval = static_cast<int64_t>(NumberOr(description, "noRopeLayerInterval", 0));
+  extras.temperature = *temperature;
+  extras.interleaved_sections = TextOr(description, "sectionOrder", "contiguous") == "interleaved";
+  if (const Field* sections = FindField(description, "sections"))
+    extras.sections = sections->numbers;
+  else if (FindField(description, "sectionOrder"))
+    return Status::Text(Code::kMissing, "position.sections", "", "how many pairs turn by each axis");
+  if (extras.sections.size() > kMostAxes) {
+    return Status::Number(Code::kRange, "position.sections", static_cast<double>(extras.sections.size()),
+                          "at most {0} numbers, one an axis", static_cast<double>(kMostAxes));
+  }
   const Field* longest = FindField(description, "maxPositionEmbeddings");
   const bool half = TextOr(description, "layout", "half") == "half";
   return std::unique_ptr<Scheme>(std::make_unique<Rope>(

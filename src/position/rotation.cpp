@@ -4,18 +4,40 @@
 
 #include <algorithm>
 
+#include "base/math.h"
 #include "position/angles.h"
+#include "position/grid.h"
 #include "position/turn.h"
 
 namespace poslab {
 namespace {
 
-Status FillTables(const FrequencyTable& frequencies, Positions positions, Buffer<float>* cosines,
-                  Buffer<float>* sines) {
+// Angles one by one: of positions with several axes, or tokens off the grid, which do not turn.
+void FillByAxis(const FrequencyTable& frequencies, Positions positions, std::span<const uint8_t> axes, float* cosines,
+                float* sines) {
+  const double factor = frequencies.attention_factor;
+  for (int64_t n = 0; n < positions.count; ++n) {
+    for (int64_t k = 0; k < frequencies.inverse.size(); ++k, ++cosines, ++sines) {
+      const int64_t id = positions.At(n, axes[static_cast<size_t>(k)]);
+      const double phase = frequencies.phase.empty() ? 0 : frequencies.phase[k];
+      const double angle = id == kOffGrid ? 0 : static_cast<double>(id) * frequencies.inverse[k] + phase;
+      const SineAndCosine turned = SinCos(angle);
+      *cosines = static_cast<float>(factor * turned.cosine);
+      *sines = static_cast<float>(factor * turned.sine);
+    }
+  }
+}
+
+Status FillTables(const FrequencyTable& frequencies, Positions positions, std::span<const uint8_t> axes,
+                  Buffer<float>* cosines, Buffer<float>* sines) {
   const int64_t pairs = frequencies.inverse.size();
   const int64_t size = CheckedProduct({positions.count, pairs});
   POSLAB_RETURN_IF_ERROR(cosines->ResizeForOverwrite("position", size));
   POSLAB_RETURN_IF_ERROR(sines->ResizeForOverwrite("position", size));
+  if (positions.axes > 1) {
+    FillByAxis(frequencies, positions, axes, cosines->data(), sines->data());
+    return Status::Ok();
+  }
   Result<AngleRows> angles = AngleRows::Make(positions, frequencies.inverse.span());
   if (!angles.ok()) return angles.status();
   const double factor = frequencies.attention_factor;
@@ -32,16 +54,17 @@ Status FillTables(const FrequencyTable& frequencies, Positions positions, Buffer
 }  // namespace
 
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
-                                               Positions queries, Positions keys) {
+                                               Positions queries, Positions keys, std::span<const uint8_t> axes) {
   auto rotation = std::make_unique<Rotation>();
   rotation->layout = layout;
   rotation->pairs = frequencies.inverse.size();
-  POSLAB_RETURN_IF_ERROR(FillTables(frequencies, keys, &rotation->key_cos, &rotation->key_sin));
+  rotation->axes.assign(axes.begin(), axes.end());
+  POSLAB_RETURN_IF_ERROR(FillTables(frequencies, keys, axes, &rotation->key_cos, &rotation->key_sin));
   const int64_t offset = queries.start - keys.start;
   if (queries.contiguous() && keys.contiguous() && offset >= 0 && offset + queries.count <= keys.count) {
     rotation->query_row_in_key = offset;
   } else {
-    POSLAB_RETURN_IF_ERROR(FillTables(frequencies, queries, &rotation->query_cos, &rotation->query_sin));
+    POSLAB_RETURN_IF_ERROR(FillTables(frequencies, queries, axes, &rotation->query_cos, &rotation->query_sin));
   }
   return rotation;
 }

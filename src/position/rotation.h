@@ -12,9 +12,10 @@
 namespace poslab {
 
 // Tables of cos and sin, times the attention factor, for both sides; one table for both when every query position is
-// also a key position of a contiguous call.
+// also a key position of a contiguous call. `axes` [pairs]: which id of a token each pair turns by, where tokens have
+// several.
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
-                                               Positions queries, Positions keys);
+                                               Positions queries, Positions keys, std::span<const uint8_t> axes = {});
 
 // to[h, n] = from[h, n] turned as key n of `rotation`; both [heads, length, dim]; may be the same memory. The backward
 // twin turns by the opposite angle: `inverse`.

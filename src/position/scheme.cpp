@@ -37,7 +37,7 @@ Status WrongShape(std::string_view name, std::span<const int64_t> given, std::sp
 
 int64_t Positions::Largest() const {
   if (count == 0) return -1;
-  return ids ? *std::max_element(ids, ids + count) : start + count - 1;
+  return ids ? *std::max_element(ids, ids + count * axes) : start + count - 1;
 }
 
 Result<std::vector<ParameterSpec>> Scheme::Parameters(const Dimensions&) const { return std::vector<ParameterSpec>(); }

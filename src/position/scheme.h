@@ -37,14 +37,17 @@ struct Dimensions {
   int64_t layer = 0;           // of a model, from 0
 };
 
-// Position ids: `start` + index, or `ids` (which then holds `count` of them). Ids are integers.
+// Position ids: `start` + index, or `ids` (which then holds `count` of them). Ids are integers. Tokens on a grid or in a
+// film have one id an axis: `ids` is then [count, axes], and only schemes that say so take them (CheckPositions).
 struct Positions {
   int64_t start = 0;
   int64_t count = 0;
   const int64_t* ids = nullptr;
-  int64_t operator[](int64_t index) const { return ids ? ids[index] : start + index; }
+  int64_t axes = 1;
+  int64_t operator[](int64_t index) const { return ids ? ids[index * axes] : start + index; }  // of the first axis
+  int64_t At(int64_t index, int64_t axis) const { return ids ? ids[index * axes + axis] : start + index; }
   bool contiguous() const { return ids == nullptr; }
-  int64_t Largest() const;  // -1 when count is 0
+  int64_t Largest() const;  // of all axes; -1 when count is 0
 };
 
 // How a learnable tensor starts.
@@ -88,6 +91,7 @@ using ParameterGradients = std::span<const TensorView<float>>;  // accumulated i
 struct Rotation {
   enum class Layout { kHalf, kInterleaved } layout = Layout::kHalf;
   int64_t pairs = 0;
+  std::vector<uint8_t> axes;           // [pairs]: which axis of the positions a pair turns by; empty: the first
   Buffer<float> query_cos, query_sin;  // [queries, pairs]
   Buffer<float> key_cos, key_sin;      // [keys, pairs]; empty when shared with the queries' (key_offset rows further)
   int64_t query_row_in_key = -1;  // >= 0: query i uses row i + query_row_in_key of the key tables; query tables empty
@@ -207,10 +211,11 @@ struct HookGradients {
 
 // ---------------------------------------------------------------------------------------------------- the scheme
 
-// What a rotation turns by: pair k of the token at position p by the angle p * inverse[k], cos and sin both times
-// `attention_factor`.
+// What a rotation turns by: pair k of the token at position p by the angle p * inverse[k] + phase[k], cos and sin both
+// times `attention_factor`.
 struct FrequencyTable {
   Buffer<double> inverse;  // [pairs]
+  Buffer<double> phase;    // [pairs], of normalized coordinates on a grid; empty: none
   double attention_factor = 1;
 };
 
@@ -226,6 +231,9 @@ class Scheme {
   virtual ~Scheme() = default;
 
   virtual std::string_view type() const = 0;
+
+  // How many ids a token may have beside one: 2 for schemes of grids.
+  virtual int64_t axes() const { return 1; }
 
   // The learnable tensors for these dimensions, or why the scheme cannot work with them (odd rotaryDim, ...).
   virtual Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const;

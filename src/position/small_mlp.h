@@ -13,11 +13,12 @@ class SmallMlp {
  public:
   enum class Activation { kRelu, kSilu };
 
-  // The tensors of layers widths[0] -> widths[1] -> ...
-  static void AddSpecs(const std::vector<int64_t>& widths, std::vector<ParameterSpec>* specs);
+  // The tensors of layers widths[0] -> widths[1] -> ...; the last layer may be without a bias.
+  static void AddSpecs(const std::vector<int64_t>& widths, std::vector<ParameterSpec>* specs, bool last_bias = true);
 
   // Layers whose tensors begin at number `first` of `tensors`, which must stay where it is.
-  SmallMlp(std::vector<int64_t> widths, Activation activation, LearnedTensors* tensors, size_t first);
+  SmallMlp(std::vector<int64_t> widths, Activation activation, LearnedTensors* tensors, size_t first,
+           bool last_bias = true);
 
   // out [last width] from in [first width]; keeps what the backward twin needs.
   void Forward(const double* in, double* out);
@@ -27,6 +28,7 @@ class SmallMlp {
  private:
   int64_t layers() const { return static_cast<int64_t>(widths_.size()) - 1; }
   int64_t Width(int64_t layer) const { return widths_[static_cast<size_t>(layer)]; }
+  bool HasBias(int64_t layer) const { return last_bias_ || layer + 1 < layers(); }
   const float* Weight(int64_t layer) const { return tensors_->value(first_ + 2 * static_cast<size_t>(layer)); }
   // What goes into a layer, and what comes out before the activation; those of the layer past the last are scratch.
   double* Inputs(int64_t layer) { return rows_.data() + 2 * layer * widest_; }
@@ -36,6 +38,7 @@ class SmallMlp {
   Activation activation_;
   LearnedTensors* tensors_;
   size_t first_;
+  bool last_bias_;
   int64_t widest_;
   std::vector<double> rows_;
 };

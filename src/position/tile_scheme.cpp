@@ -6,10 +6,12 @@
 namespace poslab {
 
 Status TileScheme::Bind(const BindArguments& arguments, Hooks* hooks) const {
-  POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
-  std::unique_ptr<LearnedTile> tile = MakeTile(arguments.dimensions);
-  POSLAB_RETURN_IF_ERROR(tile->tensors.Bind(*this, arguments));
-  POSLAB_RETURN_IF_ERROR(tile->Prepare());
+  POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments, axes()));
+  BindArguments known = arguments;
+  known.dimensions = Completed(arguments.dimensions, arguments.parameters);
+  std::unique_ptr<LearnedTile> tile = MakeTile(known.dimensions);
+  POSLAB_RETURN_IF_ERROR(tile->tensors.Bind(*this, known));
+  POSLAB_RETURN_IF_ERROR(tile->Prepare(known));
   hooks->tile = std::move(tile);
   return Status::Ok();
 }

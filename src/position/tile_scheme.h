@@ -11,7 +11,10 @@ namespace poslab {
 class LearnedTile : public TileHook {
  public:
   // Once the tensors are bound; and once the engine is done, before their gradients are handed over.
-  virtual Status Prepare() { return Status::Ok(); }
+  virtual Status Prepare(const BindArguments& arguments) {
+    (void)arguments;
+    return Status::Ok();
+  }
   virtual void Finish() {}
 
   LearnedTensors tensors;
@@ -25,6 +28,11 @@ class TileScheme : public Scheme {
               ParameterGradients gradients) const final;
 
  protected:
+  // What the shapes of given tensors say of sizes that are not known.
+  virtual Dimensions Completed(Dimensions dimensions, ParameterValues parameters) const {
+    (void)parameters;
+    return dimensions;
+  }
   virtual std::unique_ptr<LearnedTile> MakeTile(const Dimensions& dimensions) const = 0;
 };
 

@@ -22,10 +22,10 @@ constexpr double kNear = 2e-5;
 
 StackDescription SmallStack(bool causal, const Description& position) {
   StackDescription stack;
-  stack.layers = 2, stack.heads = 4, stack.key_value_heads = 2, stack.head_dim = 6, stack.feed_forward = 10;
+  stack.layers = 2, stack.heads = 4, stack.key_value_heads = 2, stack.head_dim = 12, stack.feed_forward = 10;
   stack.causal = causal;
   stack.position = {position};
-  stack.scale = 1 / std::sqrt(6.0);
+  stack.scale = 1 / std::sqrt(12.0);
   stack.windows = {0, 0};
   return stack;
 }
@@ -116,7 +116,7 @@ TEST_CASE("Loaded weights give what the training model gives with them") {
       CAPTURE(entry.type);
       const Description position{std::string(entry.type), {}};
       D d = SmallDescription();
-      d.head_dim = 6, d.heads = 4, d.key_value_heads = 2, d.feed_forward = 10, d.trained_length = 16;
+      d.head_dim = 12, d.heads = 4, d.key_value_heads = 2, d.feed_forward = 10, d.trained_length = 16;
       Architecture architecture = SmallDecoder(position);
       architecture.vocabulary = architecture.head->outputs = d.vocabulary;
       architecture.trained_length = 16;
@@ -169,8 +169,8 @@ TEST_CASE("Under a scaling by the running length, decoding gives the whole pass 
       {"rope", {Text("scaling.ropeType", "dynamic"), Number("scaling.factor", 2), Number("maxPositionEmbeddings", 4)}},
       {"rope",
        {Text("scaling.ropeType", "longrope"), Number("maxPositionEmbeddings", 32),
-        Number("scaling.originalMaxPositionEmbeddings", 6), Numbers("scaling.shortFactor", {1, 1.2, 1.5}),
-        Numbers("scaling.longFactor", {1, 3, 7})}}};
+        Number("scaling.originalMaxPositionEmbeddings", 6), Numbers("scaling.shortFactor", {1, 1, 1.1, 1.2, 1.3, 1.5}),
+        Numbers("scaling.longFactor", {1, 1.5, 3, 4, 5, 7})}}};
   for (const Description& scaling : scalings) {
     const auto model = Filled(SmallDecoder(scaling));
     const auto ids = RandomIds(kLength, 11, 5);
