@@ -37,6 +37,7 @@ constexpr CallEntry kCalls[] = {
     {"table", TableCall},
     {"frequencies", FrequenciesCall},
     {"rotate", RotateCall},
+    {"drawPositions", DrawPositionsCall},
     {"slopes", SlopesCall},
     {"buckets", BucketsCall},
     {"bias", BiasCall},

@@ -3,6 +3,7 @@
 // here it is said what would be allowed.
 
 import { InvalidArgumentError } from "commander";
+import type { Distances } from "../js/types.js";
 import { oneLine } from "./failure.js";
 
 /** A whole number within limits: "12", "1e3". */
@@ -38,6 +39,15 @@ export function wholeNumbers(minimum: number): (text: string) => number[] {
       throw new InvalidArgumentError("Allowed: whole numbers with commas between them.");
     return parts.map(one);
   };
+}
+
+/** "grouped:512:8" or "clamped:512". */
+export function distances(text: string): Distances {
+  const [policy, ...sizes] = text.split(":");
+  const [window = 0, group = 0] = sizes.map(wholeNumber(1));
+  if (policy === "grouped" && sizes.length === 2) return { policy, window, group };
+  if (policy === "clamped" && sizes.length === 1) return { policy, window };
+  throw new InvalidArgumentError("Allowed: grouped:WINDOW:GROUP or clamped:WINDOW.");
 }
 
 /** A number or a list: "5" is the numbers from `first` to 5, "1,4,9" are those, and "7," is the one number 7. */

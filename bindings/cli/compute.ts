@@ -2,7 +2,7 @@
 // `poslab table | bias | rotate | attention`: gathers the encoding and the inputs, calls the public API, hands the result on.
 
 import { loadPosLab, type PosLab } from "../js/index.js";
-import type { AttentionOptions, Position, Tensor } from "../js/types.js";
+import type { AttentionOptions, Distances, Position, Tensor } from "../js/types.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { Inputs } from "./inputs.js";
 import { positionFromOptions, positionProblem, type PositionOptionValues } from "./position-options.js";
@@ -107,12 +107,19 @@ export async function computeRotate(
       [1, 8, 16],
       ["--heads", options.length === undefined ? "--positions" : "--length", "--head-dim"],
     );
-    const positions =
-      options.positions ?? inputs.integers("positions") ?? Array.from({ length: x.shape[1]! }, (_, index) => index);
-    if (positions.length !== x.shape[1])
-      throw new Refusal(`option '--positions': ${positions.length} were given for a length of ${x.shape[1]}`);
+    const given = options.positions && { data: options.positions, shape: [options.positions.length] };
+    const positions = given ??
+      inputs.integers("positions") ?? {
+        data: Array.from({ length: x.shape[1]! }, (_, index) => index),
+        shape: [x.shape[1]!],
+      };
+    if (positions.shape[0] !== x.shape[1])
+      throw new Refusal(`option '--positions': ${positions.shape[0]} were given for a length of ${x.shape[1]}`);
     if (!inputs.used.some(([name]) => name === "input.positions"))
-      inputs.used.push(["input.positions", { data: BigInt64Array.from(positions, BigInt), shape: [positions.length] }]);
+      inputs.used.push([
+        "input.positions",
+        { data: BigInt64Array.from(positions.data, BigInt), shape: positions.shape },
+      ]);
     const turned = lab.rotate(x, position, { positions });
     return { op: "rotate", position, call: {}, results: { x: turned }, shown: "x", axes: ["head", "position", "lane"] };
   });
@@ -129,6 +136,7 @@ interface AttentionSizes {
   alignment?: "bottom-right" | "top-left";
   window?: number;
   scale?: number;
+  distances?: Distances;
   show: "output" | "weights" | "scores" | "log-sum-exp";
   weights?: boolean;
   scores?: boolean;
@@ -157,10 +165,11 @@ export async function computeAttention(options: Options<AttentionSizes>): Promis
       value,
       position,
       mask,
-      ...(keyMask ? { keyMask } : {}),
+      ...(keyMask ? { keyMask: keyMask.data } : {}),
       ...(queryPositions ? { queryPositions } : {}),
       ...(keyPositions ? { keyPositions } : {}),
       ...(options.scale === undefined ? {} : { scale: options.scale }),
+      ...(options.distances === undefined ? {} : { distances: options.distances }),
       weights: options.weights ?? options.show === "weights",
       scores: options.scores ?? options.show === "scores",
       logSumExp: options.logSumExp ?? options.show === "log-sum-exp",
@@ -182,7 +191,11 @@ export async function computeAttention(options: Options<AttentionSizes>): Promis
     return {
       op: "attention",
       position,
-      call: { mask, ...(options.scale === undefined ? {} : { scale: options.scale }) },
+      call: {
+        mask,
+        ...(options.scale === undefined ? {} : { scale: options.scale }),
+        ...(options.distances === undefined ? {} : { distances: options.distances }),
+      },
       results,
       shown,
       axes,

@@ -63,15 +63,15 @@ export class Inputs {
   }
 
   /** Whole numbers (positions, a mask) when the file has them. */
-  integers(name: string): number[] | undefined {
+  integers(name: string): { data: number[]; shape: number[] } | undefined {
     const found = this.#find(name);
     if (!found) return undefined;
-    const numbers = Array.from(found.data as ArrayLike<number | bigint>, Number);
+    const data = Array.from(found.data as ArrayLike<number | bigint>, Number);
     this.used.push([
       `input.${name}`,
-      { data: BigInt64Array.from(numbers.map((value) => this.#whole(value, name))), shape: [numbers.length] },
+      { data: BigInt64Array.from(data.map((value) => this.#whole(value, name))), shape: found.shape },
     ]);
-    return numbers;
+    return { data, shape: found.shape };
   }
 
   #whole(value: number, name: string): bigint {

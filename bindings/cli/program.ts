@@ -8,6 +8,7 @@ import {
   assignment,
   collect,
   countOrList,
+  distances,
   finiteNumber,
   json,
   nameOrObject,
@@ -49,6 +50,7 @@ Example:
   addCheck(program, run);
   addExplain(program, run);
   addConvert(program, run);
+  addExport(program, run);
   addPrecision(program, run);
   addTable(program, run);
   addBias(program, run);
@@ -219,6 +221,32 @@ function addConvert(program: Command, run: Run): void {
     );
 }
 
+function addExport(program: Command, run: Run): void {
+  const command = program
+    .command("export")
+    .description(
+      "cos and sin caches, or a bias, as ONNX, flash-attention, transformers and ggml take them: safetensors",
+    )
+    .addOption(
+      new Option("--program <name>", "whose names and shapes")
+        .choices(["onnx", "flash-attention", "transformers", "ggml"])
+        .default("onnx"),
+    )
+    .requiredOption("--out <file>", "the safetensors file to write; attributes are its metadata")
+    .optionsGroup("Sizes:")
+    .addOption(new Option("--head-dim <n>", "width of a head (rotations)").argParser(wholeNumber(1)).default(128))
+    .addOption(new Option("--heads <n>", "heads (biases)").argParser(wholeNumber(1)).default(8))
+    .addOption(new Option("--length <n>", "positions, or keys").argParser(wholeNumber(0)).default(2048))
+    .addOption(new Option("--query-length <n>", "queries (default: as many as keys)").argParser(wholeNumber(0)))
+    .option("--causal", "biases also hide later keys");
+  addPositionOptions(command, "rope")
+    .addHelpText(
+      "after",
+      example("poslab export --position rope --theta 500000 --program onnx --out caches.safetensors"),
+    )
+    .action((options) => run(async () => (await import("./export.js")).exportTensors(options)));
+}
+
 function addPrecision(program: Command, run: Run): void {
   const command = program
     .command("precision")
@@ -329,6 +357,12 @@ function addAttention(program: Command, run: Run): void {
       new Option("--window <n>", "a query sees itself and n - 1 keys before it (needs --causal)").argParser(
         wholeNumber(1),
       ),
+    )
+    .addOption(
+      new Option(
+        "--distances <kind>",
+        "far keys at other distances (needs --causal): grouped:WINDOW:GROUP (Self-Extend) or clamped:WINDOW (ReRoPE)",
+      ).argParser(distances),
     )
     .addOption(
       new Option("--scale <number>", "factor of the logits (default: 1 / sqrt(head dim); T5 uses 1)").argParser(

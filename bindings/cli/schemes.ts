@@ -26,6 +26,13 @@ const sources: Record<string, string> = {
   deberta: "He et al. 2021, equation 4",
   dape: "Zheng et al. 2024, equation 3",
   pope: "Gopalakrishnan et al. 2025",
+  "axial-rope": "Su et al. 2021 in two dimensions; Qwen2-VL, EVA-02, Pixtral, DINOv3",
+  swin: "Liu et al. 2021, equation 4",
+  levit: "Graham et al. 2021, section 4.3",
+  "log-cpb": "Liu et al. 2022 (Swin V2), equation 4",
+  "sinusoidal-2d": "He et al. 2022 (MAE), Carion et al. 2020 (DETR)",
+  "axial-learned": "Ho et al. 2019; Kitaev et al. 2020 (Reformer)",
+  "learned-grid": "Dosovitskiy et al. 2021 (ViT)",
   "dynamic-bias": "Wang et al. 2022 (CrossFormer), section 3.2",
 };
 

@@ -3,6 +3,7 @@
 #include "attention.h"
 
 #include "attention/attention.h"
+#include "attention/distances.h"
 #include "border.h"
 
 namespace poslab::border {
@@ -17,6 +18,7 @@ struct Call {
   BindArguments bind;
   Hooks hooks;
   AttentionArguments arguments;
+  std::optional<DistancedAttention> distanced;
 };
 
 int64_t Size(const Tensor& tensor) { return static_cast<int64_t>(tensor.data.size()); }
@@ -53,9 +55,16 @@ Status ReadMask(Value options, Call* call) {
   if (TruthOf(options, "topLeft")) mask.alignment = Mask::Alignment::kTopLeft;
   mask.window = MaybeCount(options, "window");
   const int64_t keys = call->arguments.key.length;
-  const Result<Positions> documents = PositionsOf(options["documents"], 0, keys, "mask.documents", &call->documents);
-  if (!documents.ok()) return documents.status();
-  mask.documents = documents->ids;
+  if (IsGiven(options["documents"])) {
+    Result<Buffer<int64_t>> documents = CopyIds(options["documents"], "mask.documents");
+    if (!documents.ok()) return documents.status();
+    if (documents->size() != keys) {
+      return Status::Number(Code::kShape, "mask.documents", static_cast<double>(documents->size()), "a list of {0} ids",
+                            static_cast<double>(keys));
+    }
+    call->documents = std::move(*documents);
+    mask.documents = call->documents.data();
+  }
   const Value key_mask = options["keyMask"];
   if (!IsGiven(key_mask)) return Status::Ok();
   Result<Buffer<uint8_t>> copied = CopyBytes(key_mask, "keyMask");
@@ -113,9 +122,20 @@ Status ReadCall(Value scheme, Value options, Call* call) {
   }
   POSLAB_RETURN_IF_ERROR(made.CheckParameters(dimensions, call->given.parameters));
   call->bind = {dimensions, arguments.query_positions, arguments.key_positions, 0, call->given.parameters};
+  if (const Value distances = options["distances"]; IsGiven(distances)) {
+    const bool grouped = TextOf(distances, "policy") == "grouped";
+    return call->distanced.emplace().Bind(made, call->bind, arguments,
+                                          {grouped ? Distances::Kind::kGrouped : Distances::Kind::kClamped,
+                                           CountOf(distances, "window"), CountOf(distances, "group")});
+  }
   POSLAB_RETURN_IF_ERROR(made.Bind(call->bind, &call->hooks));
   arguments.hooks = &call->hooks;
   return Status::Ok();
+}
+
+Status Forward(const Call& call, AttentionResults* results, AttentionWorkspace* workspace) {
+  if (call.distanced) return call.distanced->Forward(results, workspace);
+  return Attention(call.arguments, results, workspace);
 }
 
 // Room for what was asked for, named by what it is: "weights" says how much an L x L matrix would take.
@@ -148,7 +168,7 @@ void AttentionCall(double message) {
   results.scores = scores.data();
   results.log_sum_exp = log_sum_exp.data();
   AttentionWorkspace workspace;
-  POSLAB_FAIL_IF_ERROR(Attention(call.arguments, &results, &workspace));
+  POSLAB_FAIL_IF_ERROR(Forward(call, &results, &workspace));
   TheAnswer().Object();
   AnswerField("output", std::move(output), {heads, queries, width});
   if (TruthOf(options, "weights")) AnswerField("weights", std::move(weights), {heads, queries, keys});
@@ -183,7 +203,7 @@ void AttentionGradientsCall(double message) {
   results.output = HeadsView<float>::Packed(output.data(), heads, queries, width);
   results.log_sum_exp = log_sum_exp.data();
   AttentionWorkspace workspace;
-  POSLAB_FAIL_IF_ERROR(Attention(arguments, &results, &workspace));
+  POSLAB_FAIL_IF_ERROR(Forward(call, &results, &workspace));
 
   AttentionGradientArguments forward;
   forward.output = HeadsView<const float>::Packed(output.data(), heads, queries, width);
@@ -200,7 +220,8 @@ void AttentionGradientsCall(double message) {
   POSLAB_FAIL_IF_ERROR(sinks.Resize("sinks", Size(call.sinks)));
   if (arguments.gates) gradients.gates = gates.data();
   if (arguments.sinks) gradients.sinks = sinks.data();
-  POSLAB_FAIL_IF_ERROR(AttentionBackward(arguments, forward, &gradients, &workspace));
+  POSLAB_FAIL_IF_ERROR(call.distanced ? call.distanced->Backward(forward, &gradients, &workspace)
+                                      : AttentionBackward(arguments, forward, &gradients, &workspace));
 
   std::vector<Buffer<float>> position;
   std::vector<TensorView<float>> position_views;
@@ -210,7 +231,9 @@ void AttentionGradientsCall(double message) {
     position.push_back(std::move(*room));
     position_views.push_back({parameter.name, position.back().data(), parameter.shape});
   }
-  POSLAB_FAIL_IF_ERROR(call.given.scheme->Pull(call.bind, call.hooks, hook_gradients, position_views));
+  const Scheme& made = *call.given.scheme;
+  POSLAB_FAIL_IF_ERROR(call.distanced ? call.distanced->Pull(made, position_views)
+                                      : made.Pull(call.bind, call.hooks, hook_gradients, position_views));
 
   TheAnswer().Object();
   AnswerField("query", std::move(query), {heads, queries, arguments.query.dim});

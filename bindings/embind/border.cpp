@@ -242,16 +242,21 @@ Result<GivenScheme> SchemeOf(Value flat, const Dimensions& dimensions) {
   return given;
 }
 
-Result<Positions> PositionsOf(Value ids, int64_t start, int64_t count, const char* argument, Buffer<int64_t>* storage) {
-  if (!IsGiven(ids)) return Positions{start, count, nullptr};
-  Result<Buffer<int64_t>> copied = CopyIds(ids, argument);
+Result<Positions> PositionsOf(Value given, int64_t start, int64_t count, const char* argument,
+                              Buffer<int64_t>* storage) {
+  if (!IsGiven(given)) return Positions{start, count, nullptr};
+  Result<Buffer<int64_t>> copied = CopyIds(given["ids"], argument);
   if (!copied.ok()) return copied.status();
   *storage = std::move(*copied);
-  if (storage->size() != count) {
-    return Status::Number(Code::kShape, argument, static_cast<double>(storage->size()), "a list of {0} ids",
-                          static_cast<double>(count));
+  const int64_t axes = CountOf(given, "axes");
+  if (storage->size() != CheckedProduct({count, axes})) {
+    Status status =
+        Status::Number(Code::kShape, argument, static_cast<double>(storage->size() / axes),
+                       axes == 1 ? "a list of {0} ids" : "the ids of {0} tokens, {1} each", static_cast<double>(count));
+    status.limits[1] = static_cast<double>(axes);
+    return status;
   }
-  return Positions{0, count, storage->data()};
+  return Positions{0, count, storage->data(), axes};
 }
 
 }  // namespace poslab::border

@@ -81,7 +81,8 @@ Result<GivenScheme> SchemeOf(Value flat, const Dimensions& dimensions);
 // The description alone; every list counts as a field. For runs, whose tensors are yet to be made.
 Description DescriptionOf(Value flat);
 
-// Position ids: given ones (kept in `storage`), or contiguous from `start`.
-Result<Positions> PositionsOf(Value ids, int64_t start, int64_t count, const char* argument, Buffer<int64_t>* storage);
+// Position ids: given ones { ids, axes } (kept in `storage`), or contiguous from `start`.
+Result<Positions> PositionsOf(Value given, int64_t start, int64_t count, const char* argument,
+                              Buffer<int64_t>* storage);
 
 }  // namespace poslab::border

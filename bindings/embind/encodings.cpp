@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "border.h"
+#include "lab_descriptions.h"
 #include "position/inspect.h"
 #include "position/registry.h"
 
@@ -110,7 +111,7 @@ void FrequenciesCall(double message) {
 void RotateCall(double message) {
   Arguments in(message);
   const Value scheme = in.Next(), x = in.Next(), ids = in.Next();
-  const double start = in.NextNumber();
+  const Value options = in.Next();  // { start, inverse, length }
   const Result<Tensor> rows = TensorOf(x, "x");
   if (!rows.ok()) return Failed(rows.status());
   const int64_t heads = rows->shape[0], length = rows->shape[1], dim = rows->shape[2];
@@ -120,11 +121,31 @@ void RotateCall(double message) {
   const Result<GivenScheme> given = CheckedScheme(scheme, dimensions);
   if (!given.ok()) return Failed(given.status());
   Buffer<int64_t> storage;
-  const Result<Positions> positions = PositionsOf(ids, Whole(start), length, "positions", &storage);
+  const Result<Positions> positions = PositionsOf(ids, CountOf(options, "start"), length, "positions", &storage);
   if (!positions.ok()) return Failed(positions.status());
   Buffer<float> turned;
-  POSLAB_FAIL_IF_ERROR(inspect::Rotate(*given->scheme, heads, length, dim, rows->data.data(), *positions, &turned));
+  POSLAB_FAIL_IF_ERROR(inspect::Rotate(*given->scheme, heads, length, dim, rows->data.data(), *positions, &turned,
+                                       {TruthOf(options, "inverse"), CountOf(options, "length")}));
   AnswerTensor(std::move(turned), {heads, length, dim});
+}
+
+void DrawPositionsCall(double message) {
+  Arguments in(message);
+  const PositionDraw draw = PositionDrawOf(in.Next());
+  const double length = in.NextNumber(), seed = in.NextNumber();
+  POSLAB_FAIL_IF_ERROR(CheckSize("length", length));
+  POSLAB_FAIL_IF_ERROR(CheckSize("seed", seed));
+  POSLAB_FAIL_IF_ERROR(CheckPositionDraw(draw, Whole(length), ""));
+  Buffer<int64_t> ids;
+  Buffer<double> numbers;
+  POSLAB_FAIL_IF_ERROR(ids.Resize("length", Whole(length)));
+  POSLAB_FAIL_IF_ERROR(numbers.Resize("length", Whole(length)));
+  Random random(static_cast<uint64_t>(seed));
+  DrawPositions(draw, Whole(length), &random, ids.data());
+  for (int64_t n = 0; n < ids.size(); ++n) numbers[n] = static_cast<double>(ids[n]);
+  TheAnswer().Object();
+  TheAnswer().Field("ids").Array(std::move(numbers));
+  TheAnswer().End();
 }
 
 void SlopesCall(double message) {
@@ -174,9 +195,11 @@ void BiasCall(double message) {
   const Result<Positions> key_positions = PositionsOf(key_ids, 0, Whole(keys), "keyPositions", &key_storage);
   if (!key_positions.ok()) return Failed(key_positions.status());
   Buffer<float> bias;
-  POSLAB_FAIL_IF_ERROR(inspect::Bias(
-      *given->scheme,
-      {Whole(heads), Whole(queries), Whole(keys), query_positions->ids, key_positions->ids, given->parameters}, &bias));
+  POSLAB_FAIL_IF_ERROR(
+      inspect::Bias(*given->scheme,
+                    {Whole(heads), Whole(queries), Whole(keys), query_positions->ids, key_positions->ids,
+                     given->parameters, query_positions->axes, key_positions->axes},
+                    &bias));
   AnswerTensor(std::move(bias), {Whole(heads), Whole(queries), Whole(keys)});
 }
 

@@ -10,6 +10,8 @@ void StartParametersCall(double message);
 void TableCall(double message);
 void FrequenciesCall(double message);
 void RotateCall(double message);
+// Position ids drawn by a policy: { ids }
+void DrawPositionsCall(double message);
 void SlopesCall(double message);
 void BucketsCall(double message);
 void BiasCall(double message);

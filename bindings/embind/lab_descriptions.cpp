@@ -21,6 +21,9 @@ ModelDescription ModelOf(Value object) {
   if (activation == "relu") model.activation = ModelDescription::Activation::kRelu;
   if (activation == "silu") model.activation = ModelDescription::Activation::kSilu;
   model.gated = TruthOf(object, "gated");
+  const std::string sinks = TextOf(object, "sinks");
+  if (sinks == "zero") model.sinks = ModelDescription::Sinks::kZero;
+  if (sinks == "learned") model.sinks = ModelDescription::Sinks::kLearned;
   if (IsGiven(object["bias"])) model.bias = TruthOf(object, "bias");
   model.tied = TruthOf(object, "tied");
   model.parallel = TruthOf(object, "parallel");
@@ -47,6 +50,16 @@ TaskDescription TaskOf(Value object) {
   return task;
 }
 
+PositionDraw PositionDrawOf(Value object) {
+  const std::string policy = TextOf(object, "policy");
+  PositionDraw draw;
+  if (policy == "shift") draw.policy = PositionDraw::Policy::kShift;
+  if (policy == "pose") draw.policy = PositionDraw::Policy::kPose;
+  draw.maximum = CountOf(object, "maximum");
+  draw.chunks = CountOf(object, "chunks");
+  return draw;
+}
+
 AtTest ChangeOf(Value object) {
   AtTest change;
   if (IsGiven(object["position"])) change.position = DescriptionOf(object["position"]);
@@ -64,6 +77,7 @@ RunDescription RunOf(Value object) {
   run.length = CountOf(object, "length");
   run.batch = CountOf(object, "batch");
   run.position = DescriptionOf(object["position"]);
+  if (const Value draw = object["trainPositions"]; IsGiven(draw)) run.train_positions = PositionDrawOf(draw);
   for (Value change : object["atTest"]) run.at_test.push_back(ChangeOf(change));
   run.test_lengths = CountsOf(object["testLengths"]);
   run.windows = CountOf(object, "windows");

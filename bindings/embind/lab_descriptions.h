@@ -10,6 +10,7 @@ namespace poslab::border {
 ModelDescription ModelOf(Value object);
 OptimizerDescription OptimizerOf(Value object);
 TaskDescription TaskOf(Value object);
+PositionDraw PositionDrawOf(Value object);
 AtTest ChangeOf(Value object);
 RunDescription RunOf(Value object);
 

@@ -4,7 +4,7 @@
 import { PosLabError } from "./errors.js";
 import type { FileTensor, TensorFile } from "./run-types.js";
 import { readSafetensors } from "./safetensors.js";
-import type { Mask, ModelShape, Position, Tensor, TrainingOptions } from "./types.js";
+import type { Distances, Mask, ModelShape, Position, PositionArray, Tensor, TrainingOptions } from "./types.js";
 
 export const operations = [
   "table",
@@ -38,6 +38,7 @@ export interface CaseDescription {
   keyLength?: number;
   mask?: Mask;
   scale?: number;
+  distances?: Distances;
   model?: ModelShape & { vocabulary: number };
   training?: TrainingOptions;
   /** of config: a config.json as an object */ config?: unknown;
@@ -113,6 +114,7 @@ const kFields: readonly string[] = [
   "keyLength",
   "mask",
   "scale",
+  "distances",
   "model",
   "training",
   "config",
@@ -160,6 +162,11 @@ export function positionOf(item: Case): Position {
 /** Ids of a file as numbers: int64 where the file has them. */
 export function idsOf(tensor: FileTensor): BigInt64Array | number[] {
   return tensor.data instanceof BigInt64Array ? tensor.data : Array.from(tensor.data as ArrayLike<number>, Number);
+}
+
+/** Position ids of a file, [L] or [L, axes]. */
+export function positionIdsOf(tensor: FileTensor): PositionArray {
+  return { data: idsOf(tensor), shape: tensor.shape };
 }
 
 /** Something with numbers and a shape to compare with what was expected. */

@@ -10,6 +10,7 @@ import {
   needed,
   neededNumber,
   type Operation,
+  positionIdsOf,
   positionOf,
   startingWith,
 } from "./check-case.js";
@@ -49,7 +50,9 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
     new Map([
       [
         "x",
-        lab.rotate(needed(item, "input.x"), positionOf(item), { positions: idsOf(needed(item, "input.positions")) }),
+        lab.rotate(needed(item, "input.x"), positionOf(item), {
+          positions: positionIdsOf(needed(item, "input.positions")),
+        }),
       ],
     ]),
   slopes: (item, lab) => {
@@ -108,7 +111,7 @@ export const compute: Record<Exclude<Operation, "reject">, (item: Case, lab: Pos
 };
 
 function attentionOptions(item: Case): AttentionOptions {
-  const { mask, scale } = item.description;
+  const { mask, scale, distances } = item.description;
   const keyMask = item.tensors.get("input.keyMask");
   const gates = item.tensors.get("input.gates");
   const sinks = item.tensors.get("input.sinks");
@@ -119,6 +122,7 @@ function attentionOptions(item: Case): AttentionOptions {
     position: positionOf(item),
     ...(mask ? { mask } : {}),
     ...(scale === undefined ? {} : { scale }),
+    ...(distances === undefined ? {} : { distances }),
     ...(gates ? { gates } : {}),
     ...(sinks ? { sinks: Array.from(sinks.data as ArrayLike<number>) } : {}),
     ...(keyMask ? { keyMask: idsOf(keyMask) } : {}),
@@ -131,8 +135,8 @@ function givenPositions(item: Case): Pick<AttentionOptions, "queryPositions" | "
   const queryPositions = item.tensors.get("input.queryPositions");
   const keyPositions = item.tensors.get("input.keyPositions");
   return {
-    ...(queryPositions ? { queryPositions: idsOf(queryPositions) } : {}),
-    ...(keyPositions ? { keyPositions: idsOf(keyPositions) } : {}),
+    ...(queryPositions ? { queryPositions: positionIdsOf(queryPositions) } : {}),
+    ...(keyPositions ? { keyPositions: positionIdsOf(keyPositions) } : {}),
   };
 }
 

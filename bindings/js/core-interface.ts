@@ -19,6 +19,8 @@ import type {
   CoreOptimizer,
   CoreParameter,
   CorePositionChange,
+  CorePositionDraw,
+  CorePositions,
   CoreProgress,
   CoreRow,
   CoreRunDescription,
@@ -47,7 +49,14 @@ export interface Core {
   startParameters(scheme: FlatScheme, sizes: CoreSizes, seed: number): Outcome<CoreTensors>;
   table(scheme: FlatScheme, length: number, dim: number, start: number): Outcome<CoreTensor>;
   frequencies(scheme: FlatScheme, headDim: number, length: number): Outcome<CoreFrequencies>;
-  rotate(scheme: FlatScheme, x: CoreInput, positions: IdBytes | null, start: number): Outcome<CoreTensor>;
+  rotate(
+    scheme: FlatScheme,
+    x: CoreInput,
+    positions: CorePositions | null,
+    options: { start: number; inverse: boolean; length: number },
+  ): Outcome<CoreTensor>;
+  /** Position ids by a policy. */
+  drawPositions(draw: CorePositionDraw, length: number, seed: number): Outcome<{ ids: Float64Array }>;
   slopes(scheme: FlatScheme, heads: number): Outcome<CoreTensor>;
   buckets(scheme: FlatScheme, distances: IdBytes): Outcome<{ bytes: Uint8Array }>;
   bias(
@@ -55,8 +64,8 @@ export interface Core {
     heads: number,
     queryLength: number,
     keyLength: number,
-    queryPositions: IdBytes | null,
-    keyPositions: IdBytes | null,
+    queryPositions: CorePositions | null,
+    keyPositions: CorePositions | null,
   ): Outcome<CoreTensor>;
 
   attention(scheme: FlatScheme, options: CoreAttentionCall): Outcome<CoreAttentionResult>;

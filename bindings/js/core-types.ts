@@ -6,6 +6,11 @@
 export type NumberSource = ArrayLike<number>;
 /** int64 ids as the bytes of a BigInt64Array. */
 export type IdBytes = Uint8Array;
+/** Position ids, `axes` of them a token. */
+export interface CorePositions {
+  ids: IdBytes;
+  axes: number;
+}
 
 /** poslab::Status as data. `code` is the name of the enumerator without its k, first letter lower-case. */
 export interface Failure {
@@ -71,6 +76,13 @@ export interface CoreFrequencies {
   attentionFactor: number;
 }
 
+/** How position ids are drawn; `chunks` matters to "pose" alone. */
+export interface CorePositionDraw {
+  policy: string;
+  maximum: number;
+  chunks: number;
+}
+
 export interface CoreAttentionCall {
   query: CoreInput;
   key: CoreInput;
@@ -84,8 +96,9 @@ export interface CoreAttentionCall {
   /** [H] */ sinks: CoreInput | null;
   keyMask: Uint8Array | null;
   documents: IdBytes | null;
-  queryPositions: IdBytes | null;
-  keyPositions: IdBytes | null;
+  queryPositions: CorePositions | null;
+  keyPositions: CorePositions | null;
+  distances: { policy: string; window: number; group: number } | null;
   weights: boolean;
   scores: boolean;
   logSumExp: boolean;
@@ -134,6 +147,7 @@ export interface CoreModelShape {
   normPlacement: string;
   activation: string;
   gated: boolean;
+  sinks: string;
   bias: boolean | null;
   tied: boolean;
   parallel: boolean;
@@ -160,6 +174,7 @@ export interface CoreRunDescription {
   length: number;
   batch: number;
   position: FlatScheme;
+  trainPositions: CorePositionDraw | null;
   atTest: CoreChange[];
   testLengths: number[];
   windows: number;

@@ -13,6 +13,7 @@ export const modelDefaults = {
   normPlacement: "pre",
   activation: "gelu",
   gated: false,
+  sinks: "none",
   tied: false,
   parallel: false,
 } as const;

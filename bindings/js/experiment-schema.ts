@@ -72,13 +72,14 @@ const modelEntries = {
   activation: v.optional(choice("gelu", "relu", "silu")),
   gated: v.optional(truth),
   bias: v.optional(truth),
+  sinks: v.optional(choice("none", "zero", "learned")),
   tied: v.optional(truth),
   parallel: v.optional(truth),
 };
 /** The model of a conformance case, whose vocabulary no task gives. */
 export const caseModelSchema = object({ ...modelEntries, vocabulary: count(1, 16_777_216) });
 
-export const trainingSchema = object({
+const trainingEntries = {
   length: v.optional(count(1, 16_777_216)),
   batch: v.optional(count(1, 1_000_000)),
   steps: v.optional(count(0)),
@@ -89,13 +90,20 @@ export const trainingSchema = object({
   clip: v.optional(number("a number of 0 (no clipping) or larger", (value) => value >= 0)),
   beta1: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
   beta2: v.optional(number("a number from 0 to less than 1", (value) => value >= 0 && value < 1)),
+};
+/** The training of a conformance case, whose rows stand at 0, 1, ... */
+export const trainingSchema = object(trainingEntries);
+const trainingPositions = object({
+  policy: choice("randomized", "shift", "pose"),
+  maximum: count(0, 2 ** 31),
+  chunks: v.optional(count(1)),
 });
 
 /** The whole object; `task` is looked at apart, by its type. */
 export const experimentSchema = object({
   task: v.optional(v.looseObject({ type: v.string("the name of a task") }, 'an object such as { type: "text" }')),
   model: v.optional(object(modelEntries)),
-  training: v.optional(trainingSchema),
+  training: v.optional(object({ ...trainingEntries, positions: v.optional(trainingPositions) })),
   encodings: v.optional(list(encoding, 1, "a list of one or more scheme objects")),
   atTest: v.optional(v.array(atTestEntry, "a list of changes at test time")),
   test: v.optional(

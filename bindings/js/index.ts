@@ -30,6 +30,7 @@ export { readSafetensors, type TensorToWrite, writeSafetensors } from "./safeten
 export type * from "./types.js";
 export type * from "./run-types.js";
 export type * from "./config/types.js";
+export type { BiasExportOptions, Exported, ExportProgram, RotationExportOptions } from "./export.js";
 export type { NarrowType, PrecisionReport, TypePrecision } from "./precision.js";
 export type { PositionIdOptions, PositionPolicy } from "./position-ids.js";
 export type { CaseObject, Diagnosis } from "./check.js";

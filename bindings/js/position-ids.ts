@@ -2,8 +2,8 @@
 // Where position ids come from: counted plainly or over a mask, restarted for each packed document, drawn at random for
 // training, shifted, or with chunks skipped. The same seed gives the same ids everywhere.
 
-import { PosLabError, wrongArgument } from "./errors.js";
-import { randomBelow } from "./random.js";
+import { PosLabError, unwrap, wrongArgument } from "./errors.js";
+import type { Core } from "./module.js";
 import { checkOptions, readCount, readMask } from "./tensors.js";
 
 /** What each policy takes. */
@@ -30,7 +30,7 @@ export interface PositionIdOptions {
 }
 export type PositionPolicy = keyof PositionIdOptions;
 
-const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P]) => number[] } = {
+const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P], core: Core) => number[] } = {
   plain: (options) => {
     checkOptions(options, ["length", "offset"]);
     const offset = readWhole(options.offset ?? 0, "offset");
@@ -53,36 +53,25 @@ const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P]) => numb
     );
     return lengths.flatMap((length) => count(length, offset));
   },
-  randomized: (options) => {
+  randomized: (options, core) => {
     checkOptions(options, ["length", "maximum", "seed"]);
-    const length = readLength(options.length, "length");
-    const maximum = readWhole(options.maximum, "maximum");
-    if (maximum < length) throw wrongArgument("range", "maximum", maximum, `at least the length, ${length},`);
-    return sample(length, maximum, draw(options.seed));
+    return draw(core, "randomized", options.length, readWhole(options.maximum, "maximum"), options.seed);
   },
-  shift: (options) => {
+  shift: (options, core) => {
     checkOptions(options, ["length", "maximum", "seed"]);
-    const length = readLength(options.length, "length");
-    return count(length, draw(options.seed)(readWhole(options.maximum, "maximum") + 1));
+    return draw(core, "shift", options.length, readWhole(options.maximum, "maximum"), options.seed);
   },
-  pose: (options) => {
+  pose: (options, core) => {
     checkOptions(options, ["length", "target", "chunks", "seed"]);
     const length = readLength(options.length, "length");
     const target = readWhole(options.target, "target");
-    const chunks = readWhole(options.chunks ?? 2, "chunks");
     if (target < length) throw wrongArgument("range", "target", target, `at least the length, ${length},`);
-    if (chunks < 1 || chunks > Math.max(1, length))
-      throw wrongArgument("range", "chunks", chunks, `from 1 to the length, ${length},`);
-    const below = draw(options.seed);
-    const skips: number[] = [0];
-    for (let chunk = 1; chunk < chunks; chunk += 1)
-      skips.push(skips[chunk - 1]! + below(target - length - skips[chunk - 1]! + 1));
-    return Array.from({ length }, (_, index) => index + skips[Math.floor((index * chunks) / length)]!);
+    return draw(core, "pose", length, target, options.seed, readWhole(options.chunks ?? 2, "chunks"));
   },
 };
 
 /** Position ids by a policy; the options are the policy's own. */
-export function positionIds<P extends PositionPolicy>(policy: P, options: PositionIdOptions[P]): number[] {
+export function positionIds<P extends PositionPolicy>(core: Core, policy: P, options: PositionIdOptions[P]): number[] {
   if (!Object.hasOwn(policies, policy))
     throw new PosLabError(
       "unknownName",
@@ -92,7 +81,7 @@ export function positionIds<P extends PositionPolicy>(policy: P, options: Positi
         given: policy,
       },
     );
-  return policies[policy](options);
+  return policies[policy](options, core);
 }
 
 /** A list of more ids than this is a slip of the finger. */
@@ -112,20 +101,12 @@ function readWhole(value: number, argument: string, largest = kLargest): number 
   return whole;
 }
 
-function draw(seed: number): (bound: number) => number {
-  return randomBelow(readWhole(seed, "seed", Number.MAX_SAFE_INTEGER));
+/** By the core, whose generator training draws from as well. */
+function draw(core: Core, policy: PositionPolicy, length: number, maximum: number, seed: number, chunks = 1): number[] {
+  const wanted = readWhole(seed, "seed", Number.MAX_SAFE_INTEGER);
+  return Array.from(unwrap(core.drawPositions({ policy, maximum, chunks }, readLength(length, "length"), wanted)).ids);
 }
 
 function count(length: number, start: number): number[] {
   return Array.from({ length }, (_, index) => start + index);
-}
-
-/** Floyd's sample: every set of `length` numbers below `maximum` is as likely as any other. */
-function sample(length: number, maximum: number, below: (bound: number) => number): number[] {
-  const chosen = new Set<number>();
-  for (let last = maximum - length; last < maximum; last += 1) {
-    const drawn = below(last + 1);
-    chosen.add(chosen.has(drawn) ? last : drawn);
-  }
-  return [...chosen].sort((one, two) => one - two);
 }

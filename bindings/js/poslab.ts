@@ -7,6 +7,7 @@ import type { CaseObject, Diagnosis } from "./check.js";
 import type { ConfigExplanation, ExplainOptions } from "./config/types.js";
 import { unwrap, wrongArgument } from "./errors.js";
 import { completeExperiment } from "./experiment.js";
+import type { BiasExportOptions, Exported, RotationExportOptions } from "./export.js";
 import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import { LabRun } from "./lab-run.js";
 import type { FileLike, Model, OpenModelOptions } from "./models.js";
@@ -15,13 +16,14 @@ import { type PositionIdOptions, positionIds, type PositionPolicy } from "./posi
 import type { PrecisionReport } from "./precision.js";
 import { coreTask } from "./run-description.js";
 import { flattenScheme } from "./schemes.js";
-import { checkOptions, readCount, readIds, readMask, readTensor, tensorOf } from "./tensors.js";
+import { checkOptions, readCount, readIds, readMask, readPositions, readTensor, tensorOf } from "./tensors.js";
 import type {
   AttentionGradientOptions,
   AttentionGradientResult,
   AttentionOptions,
   AttentionResult,
   CompleteExperiment,
+  Distances,
   ExperimentOptions,
   ExperimentResult,
   Frequencies,
@@ -29,6 +31,7 @@ import type {
   IntegerArray,
   Mask,
   Position,
+  PositionArray,
   SchemeInfo,
   Task,
   TaskInfo,
@@ -46,6 +49,7 @@ const attentionFields = [
   "keyMask",
   "queryPositions",
   "keyPositions",
+  "distances",
   "scale",
   "gates",
   "sinks",
@@ -124,15 +128,26 @@ export class PosLab {
     return { inverseFrequencies, attentionFactor };
   }
 
-  /** x [heads, length, headDim], each row turned by its position: `positions`, or `start` and on (default 0). */
-  rotate(x: TensorLike, position: Position, options: { positions?: IntegerArray; start?: number } = {}): Tensor {
-    checkOptions(options, ["positions", "start"]);
-    const { positions, start = 0 } = options;
+  /**
+   * x [heads, length, headDim], each row turned by its position: `positions`, or `start` and on (default 0).
+   * @param options.inverse turn back instead, attention factor included: undoes the same call without it. A key that was
+   * turned at one place, or under one scaling, is moved to another by turning it back and turning it anew.
+   * @param options.length the running length that dynamic and longrope scalings look at; default the largest position + 1
+   */
+  rotate(
+    x: TensorLike,
+    position: Position,
+    options: { positions?: PositionArray; start?: number; inverse?: boolean; length?: number } = {},
+  ): Tensor {
+    checkOptions(options, ["positions", "start", "inverse", "length"]);
+    const { positions, start = 0, inverse = false, length = 0 } = options;
     if (positions !== undefined && options.start !== undefined)
       throw wrongArgument("contradiction", "start", start, "either positions or start, not both,");
+    if (typeof inverse !== "boolean") throw wrongArgument("type", "inverse", inverse, "true or false");
     const rows = readTensor(x, "x", ["heads", "length", "headDim"]);
-    const ids = positions === undefined ? null : readIds(positions, "positions");
-    return tensorOf(unwrap(this.#core.rotate(flattenScheme(position), rows, ids, readCount(start, "start"))));
+    const ids = positions === undefined ? null : readPositions(positions, "positions");
+    const how = { start: readCount(start, "start"), inverse, length: readCount(length, "length") };
+    return tensorOf(unwrap(this.#core.rotate(flattenScheme(position), rows, ids, how)));
   }
 
   /** The slope of each head of a scheme whose bias is -slope * |i - j|: [heads]. */
@@ -157,8 +172,8 @@ export class PosLab {
       heads: number;
       queryLength: number;
       keyLength: number;
-      queryPositions?: IntegerArray;
-      keyPositions?: IntegerArray;
+      queryPositions?: PositionArray;
+      keyPositions?: PositionArray;
     },
   ): Tensor {
     checkOptions(options, ["heads", "queryLength", "keyLength", "queryPositions", "keyPositions"]);
@@ -170,8 +185,8 @@ export class PosLab {
           readCount(options.heads, "heads"),
           readCount(options.queryLength, "queryLength"),
           readCount(options.keyLength, "keyLength"),
-          queryPositions === undefined ? null : readIds(queryPositions, "queryPositions"),
-          keyPositions === undefined ? null : readIds(keyPositions, "keyPositions"),
+          queryPositions === undefined ? null : readPositions(queryPositions, "queryPositions"),
+          keyPositions === undefined ? null : readPositions(keyPositions, "keyPositions"),
         ),
       ),
     );
@@ -213,7 +228,7 @@ export class PosLab {
    * "pose" (chunks skipped). For `positions`, `queryPositions` and `keyPositions` of the other calls.
    */
   positions<P extends PositionPolicy>(policy: P, options: PositionIdOptions[P]): number[] {
-    return positionIds(policy, options);
+    return positionIds(this.#core, policy, options);
   }
 
   /**
@@ -223,6 +238,24 @@ export class PosLab {
   async precision(position: Position, options: { headDim: number; length: number }): Promise<PrecisionReport> {
     checkOptions(options, ["headDim", "length"]);
     return (await import("./precision.js")).precisionReport(this, position, options);
+  }
+
+  /**
+   * A rotation as another program takes it: cos and sin caches of ONNX's RotaryEmbedding, flash-attention or transformers, or
+   * the numbers and frequency factors of ggml_rope_ext. Loaded when called.
+   */
+  async exportRotation(position: Position, options: RotationExportOptions): Promise<Exported> {
+    checkOptions(options, ["program", "headDim", "length", "runningLength"]);
+    return (await import("./export.js")).exportRotation(this, position, options);
+  }
+
+  /**
+   * A bias as another program takes it: the mask of ONNX's Attention or of transformers, a tensor to add in ggml, or
+   * flash-attention's slopes. Loaded when called.
+   */
+  async exportBias(position: Position, options: BiasExportOptions): Promise<Exported> {
+    checkOptions(options, ["program", "heads", "queryLength", "keyLength", "causal"]);
+    return (await import("./export.js")).exportBias(this, position, options);
   }
 
   /**
@@ -340,10 +373,24 @@ function readCall(options: AttentionOptions): Parameters<Core["attention"]>[1] {
     gates: options.gates === undefined ? null : readTensor(options.gates, "gates", ["heads", "keys"]),
     sinks: options.sinks === undefined ? null : readTensor(Float32Array.from(options.sinks), "sinks", ["heads"]),
     keyMask: options.keyMask === undefined ? null : readMask(options.keyMask, "keyMask"),
-    queryPositions: options.queryPositions === undefined ? null : readIds(options.queryPositions, "queryPositions"),
-    keyPositions: options.keyPositions === undefined ? null : readIds(options.keyPositions, "keyPositions"),
+    queryPositions:
+      options.queryPositions === undefined ? null : readPositions(options.queryPositions, "queryPositions"),
+    keyPositions: options.keyPositions === undefined ? null : readPositions(options.keyPositions, "keyPositions"),
+    distances: options.distances === undefined ? null : readDistances(options.distances),
     weights: options.weights ?? false,
     scores: options.scores ?? false,
     logSumExp: options.logSumExp ?? false,
+  };
+}
+
+function readDistances(distances: Distances): { policy: string; window: number; group: number } {
+  const { policy } = distances;
+  if (policy !== "grouped" && policy !== "clamped")
+    throw wrongArgument("unknownName", "distances.policy", policy, '"grouped" or "clamped"');
+  checkOptions(distances, policy === "grouped" ? ["policy", "window", "group"] : ["policy", "window"], "distances");
+  return {
+    policy,
+    window: readCount(distances.window, "distances.window"),
+    group: policy === "grouped" ? readCount(distances.group, "distances.group") : 1,
   };
 }

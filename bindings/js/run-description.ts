@@ -63,6 +63,7 @@ export function coreRunDescription(experiment: CompleteExperiment, encoding: num
       normPlacement: model.normPlacement,
       activation: model.activation,
       gated: model.gated,
+      sinks: model.sinks,
       bias: model.bias ?? null,
       tied: model.tied,
       parallel: model.parallel,
@@ -79,6 +80,13 @@ export function coreRunDescription(experiment: CompleteExperiment, encoding: num
     length: training.length,
     batch: training.batch,
     position: schemeOfEncoding(scheme, `encodings[${encoding}]`),
+    trainPositions: training.positions
+      ? {
+          policy: training.positions.policy,
+          maximum: training.positions.maximum,
+          chunks: training.positions.chunks ?? 2,
+        }
+      : null,
     atTest: entriesOf(experiment, encoding).map((index) => coreChange(experiment.atTest[index]!, `atTest[${index}]`)),
     testLengths: experiment.test.lengths,
     windows: experiment.test.windows,

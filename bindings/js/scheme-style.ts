@@ -28,6 +28,13 @@ const styles: Record<string, CurveStyle> = {
   deberta: { color: "#1f7a8c", dash: "12 3 3 3" },
   dape: { color: "#94591f", dash: "3 2" },
   pope: { color: "#b0325c", dash: "9 3" },
+  "axial-rope": { color: "#2d6f9e", dash: "11 2 3 2" },
+  swin: { color: "#7d5ba6", dash: "6 2 2 2" },
+  levit: { color: "#5c7a29", dash: "2 2 6 2" },
+  "log-cpb": { color: "#a05252", dash: "8 3 1 3" },
+  "sinusoidal-2d": { color: "#a86a1c", dash: "4 2 1 2" },
+  "axial-learned": { color: "#94487f", dash: "10 2 1 2" },
+  "learned-grid": { color: "#8a3f63", dash: "3 1 3 4" },
 };
 
 /** For a scheme without an entry, and for the second curve of the same scheme. */

@@ -2,9 +2,9 @@
 // From what callers have (tensors, typed arrays with a shape, nested arrays) to what the module copies from, with exact
 // messages. Typed arrays are passed on as they are: the module makes the only copy.
 
-import type { CoreInput, IdBytes, NumberSource } from "./core-types.js";
+import type { CoreInput, CorePositions, IdBytes, NumberSource } from "./core-types.js";
 import { PosLabError, wrongArgument } from "./errors.js";
-import type { IntegerArray, Tensor } from "./types.js";
+import type { IntegerArray, PositionArray, Tensor } from "./types.js";
 
 /** True for typed arrays of numbers, BigInt ones included. */
 export function isTypedArray(value: unknown): value is ArrayLike<number> | BigInt64Array | BigUint64Array {
@@ -125,6 +125,27 @@ export function readIds(value: IntegerArray, argument: string): IdBytes {
     }
   }
   return new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+}
+
+/** Position ids, one a token or several: [L], or [L, axes]. */
+export function readPositions(value: PositionArray, argument: string): CorePositions {
+  const nested = Array.isArray(value) && (Array.isArray(value[0]) || isTypedArray(value[0]));
+  if (nested) {
+    const rows = value as ReadonlyArray<ArrayLike<number>>;
+    const axes = rows[0]!.length;
+    rows.forEach((row, index) => {
+      if (row.length !== axes)
+        throw wrongArgument("shape", `${argument}[${index}]`, row.length, `${axes} ids, as before,`);
+    });
+    const ids = rows.flatMap((row) => Array.from(row));
+    return readPositions({ data: ids, shape: [rows.length, axes] }, argument);
+  }
+  if (!isShaped(value)) return { ids: readIds(value as IntegerArray, argument), axes: 1 };
+  const { data, shape } = value;
+  const [tokens = 0, axes = 1] = shape;
+  if (shape.length < 1 || shape.length > 2 || axes < 1 || data.length !== tokens * axes)
+    throw wrongArgument("shape", argument, shape, `a list [length] or [length, axes] of ${data.length} ids`);
+  return { ids: readIds(data as IntegerArray, argument), axes };
 }
 
 /** A key mask: 0 is hidden, everything else is seen. */

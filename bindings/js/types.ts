@@ -2,6 +2,10 @@
 // The public types of the package: tensors, scheme objects, masks, options and results. Names are the field's own and
 // the same in C++, in case files, in experiment JSON and on the page.
 
+import type { Position } from "./scheme-types.js";
+
+export type * from "./scheme-types.js";
+
 /** A row-major float32 tensor. */
 export interface Tensor {
   data: Float32Array;
@@ -16,221 +20,12 @@ export type TensorLike =
 export type NestedNumbers = ArrayLike<number> | ReadonlyArray<NestedNumbers>;
 /** Integer ids: positions, tokens. */
 export type IntegerArray = ArrayLike<number> | BigInt64Array;
-
-// ------------------------------------------------------------------------------------------------ schemes
-
-/** The logits grow with the query's position p; an option of schemes. */
-export interface Temperature {
-  /** max(1, ln(p + 1) / ln(length)); 1 + scale ln(1 + floor((p + 1) / length)); s_h ln(p + 1), s learned */ kind:
-    "log-n" | "llama4" | "ssmax";
-  /** log-n: the trained length; llama4: 8192 */ length?: number;
-  /** llama4: 0.1 */ scale?: number;
-}
-export interface NoPosition {
-  type: "none";
-  temperature?: Temperature;
-  /** of ssmax [H] */ temperatures?: TensorLike;
-}
-/** Vaswani et al. 2017, section 3.5. */
-export interface Sinusoidal {
-  type: "sinusoidal";
-  /** default 10000 */ base?: number;
-  /** default "interleaved" */ layout?: "interleaved" | "concatenated";
-  /** "half-dim-minus-one": tensor2tensor, fairseq, Whisper; default "dim" */ denominator?:
-    "dim" | "half-dim-minus-one";
-  /** times a learned number, false */ scaled?: boolean;
-  /** [1] */ scale?: TensorLike;
-}
-/** A learned table of absolute positions (BERT, GPT-2; offset 2 as in OPT). */
-export interface Learned {
-  type: "learned";
-  /** row of position 0, default 0 */ offset?: number;
-  /** when the table is yet to be made */ rows?: number;
-  table?: TensorLike;
-}
-/** Shaw et al. 2018; distances j - i are clipped to [-maxDistance, maxDistance]. */
-export interface Shaw {
-  type: "shaw";
-  maxDistance?: number;
-  keys?: TensorLike;
-  values?: TensorLike;
-}
-/** Dai et al. 2019. */
-export interface TransformerXL {
-  type: "transformer-xl";
-  base?: number;
-  clampLength?: number;
-  /** W_r [H*D, dModel] */ projection?: TensorLike;
-  /** u [H, D] */ contentBias?: TensorLike;
-  /** v [H, D] */ positionBias?: TensorLike;
-}
-/** Raffel et al. 2020. */
-export interface T5 {
-  type: "t5";
-  /** 32 */ buckets?: number;
-  /** 128 */ maxDistance?: number;
-  /** false */ bidirectional?: boolean;
-  /** [buckets, H] */ table?: TensorLike;
-}
-export interface RopeScaling {
-  ropeType: "default" | "linear" | "ntk" | "dynamic" | "yarn" | "longrope" | "llama3" | "proportional";
-  factor?: number;
-  originalMaxPositionEmbeddings?: number;
-  attentionFactor?: number;
-  betaFast?: number;
-  betaSlow?: number;
-  mscale?: number;
-  mscaleAllDim?: number;
-  truncate?: boolean;
-  shortFactor?: readonly number[];
-  longFactor?: readonly number[];
-  lowFreqFactor?: number;
-  highFreqFactor?: number;
-  partialRotaryFactor?: number;
-}
-/** Su et al. 2021. */
-export interface Rope {
-  type: "rope";
-  /** 10000 */ theta?: number;
-  /** default "half" */ layout?: "half" | "interleaved";
-  /** default: the head */ rotaryDim?: number;
-  scaling?: RopeScaling;
-  maxPositionEmbeddings?: number;
-  /** false */ learnedFrequencies?: boolean;
-  /** [rotaryDim / 2], what the frequencies are multiplied by */ frequencyFactors?: TensorLike;
-  /** every n-th layer of a model does not turn (Llama 4, SmolLM3); default: every layer turns */
-  noRopeLayerInterval?: number;
-  /** llama4 warms up the layers that do not turn, if there are such */ temperature?: Temperature;
-  /** of ssmax [H] */ temperatures?: TensorLike;
-}
-/** Press et al. 2022; the bias is -slope * |i - j|. */
-export interface Alibi {
-  type: "alibi";
-  slopes?: "standard" | readonly number[];
-  /** of keys after the query, one a head; default: as slopes */ futureSlopes?: readonly number[];
-  /** the first heads have the standard slopes of this many, the others none; default: all */ biasedHeads?: number;
-}
-/** Sun et al. 2022. */
-export interface Xpos {
-  type: "xpos";
-  theta?: number;
-  /** 512 */ scaleBase?: number;
-  /** default "interleaved" */ layout?: "half" | "interleaved";
-}
-/** Chi et al. 2022. */
-export interface Kerple {
-  type: "kerple";
-  /** default "log" */ kind?: "log" | "power";
-  r1?: TensorLike;
-  r2?: TensorLike;
-}
-
-/** Li et al. 2024; a perceptron of the distance as a share of the query's reach. */
-export interface Fire {
-  type: "fire";
-  /** of the hidden layer, 32 */ width?: number;
-  /** shorter reaches count as this one, 512 */ threshold?: number;
-  /** [1] */ c?: TensorLike;
-  /** [1], what threshold is multiplied by */ lengthFactor?: TensorLike;
-  /** [width, 1] */ weight1?: TensorLike;
-  /** [width] */ bias1?: TensorLike;
-  /** [H, width] */ weight2?: TensorLike;
-  /** [H] */ bias2?: TensorLike;
-}
-/** Chi et al. 2023. */
-export interface Sandwich {
-  type: "sandwich";
-  /** 10000 */ base?: number;
-  /** of the sinusoids, 128 */ dim?: number;
-}
-/** Wennberg & Henter 2021. */
-export interface Tisa {
-  type: "tisa";
-  /** bells a head, 5 */ kernels?: number;
-  /** [H, kernels] */ amplitudes?: TensorLike;
-  /** [H, kernels] */ sharpnesses?: TensorLike;
-  /** [H, kernels] */ offsets?: TensorLike;
-}
-/** A learned number a clipped distance and head. */
-export interface RelativeScalar {
-  type: "relative-scalar";
-  /** 128 */ maxDistance?: number;
-  /** [2 maxDistance + 1, H] */ table?: TensorLike;
-}
-/** Wang et al. 2022 (CrossFormer), x-transformers; tensors weight1, bias1, ..., one pair a layer. */
-export interface DynamicBias {
-  type: "dynamic-bias";
-  /** of the hidden layers, 32 */ width?: number;
-  /** hidden layers, 2 */ depth?: number;
-  /** default "linear" */ distance?: "linear" | "log";
-  [tensor: `weight${number}` | `bias${number}`]: TensorLike;
-}
-
-/** Golovneva et al. 2024; positions are counted in gates of the content. */
-export interface Cope {
-  type: "cope";
-  /** counts beyond the last share it, 64 */ positions?: number;
-  /** [positions, D] */ table?: TensorLike;
-}
-/** Lin et al. 2025; a call needs `gates`, a model learns them. */
-export interface Forgetting {
-  type: "forgetting";
-}
-/** He et al. 2021. */
-export interface Deberta {
-  type: "deberta";
-  /** 128 */ maxDistance?: number;
-  /** logarithmic ones beyond half of them (v2, v3); default: none (v1) */ buckets?: number;
-  /** default "both" */ terms?: "both" | "c2p" | "p2c";
-  /** [2 maxDistance or 2 buckets, dModel] */ table?: TensorLike;
-  /** [H*D, dModel] */ keyProjection?: TensorLike;
-  /** [H*D, dModel] */ queryProjection?: TensorLike;
-}
-/** Zheng et al. 2024; the tensors of the base too. */
-export interface Dape {
-  type: "dape";
-  /** default "kerple" */ base?: "kerple" | "alibi" | "t5" | "sandwich" | "tisa" | "relative-scalar";
-  /** of the hidden layer, 32 */ width?: number;
-  /** [width, 2 H] */ weight1?: TensorLike;
-  /** [width] */ bias1?: TensorLike;
-  /** [H, width] */ weight2?: TensorLike;
-  /** [H] */ bias2?: TensorLike;
-  r1?: TensorLike;
-  r2?: TensorLike;
-  table?: TensorLike;
-  amplitudes?: TensorLike;
-  sharpnesses?: TensorLike;
-  offsets?: TensorLike;
-}
-/** Gopalakrishnan et al. 2025. */
-export interface Pope {
-  type: "pope";
-  /** 10000 */ theta?: number;
-  /** [H, D] */ phases?: TensorLike;
-}
-
-/** Schemes of the registry. A scheme that this version does not know is refused with the nearest name. */
-export type Position =
-  | NoPosition
-  | Sinusoidal
-  | Learned
-  | Shaw
-  | TransformerXL
-  | T5
-  | Rope
-  | Alibi
-  | Xpos
-  | Kerple
-  | Fire
-  | Sandwich
-  | Tisa
-  | RelativeScalar
-  | DynamicBias
-  | Cope
-  | Forgetting
-  | Deberta
-  | Dape
-  | Pope;
+/**
+ * One id a token, or several: [L, axes], nested or with a shape. Schemes of grids take (row, column), `rope` with
+ * `sections` an id a section.
+ */
+export type PositionArray =
+  IntegerArray | { data: IntegerArray; shape: readonly number[] } | ReadonlyArray<ArrayLike<number>>;
 
 // ------------------------------------------------------------------------------------------------ calls
 
@@ -244,6 +39,11 @@ export interface Mask {
    */
   documents?: IntegerArray;
 }
+/**
+ * Far keys seen at other distances than they are: those before the window (the query itself and window - 1 keys before it)
+ * at floor(i / group) - floor(j / group) + window - floor(window / group) (Self-Extend), or all at `window` (ReRoPE).
+ */
+export type Distances = { policy: "grouped"; window: number; group: number } | { policy: "clamped"; window: number };
 export interface AttentionOptions {
   /** [H, Lq, D] */ query: TensorLike;
   /** [Hkv, Lk, D]; Hkv divides H */ key: TensorLike;
@@ -251,8 +51,9 @@ export interface AttentionOptions {
   position?: Position;
   mask?: Mask;
   /** [Lk], 0 = hidden */ keyMask?: ArrayLike<number> | BigInt64Array;
-  queryPositions?: IntegerArray;
-  keyPositions?: IntegerArray;
+  queryPositions?: PositionArray;
+  keyPositions?: PositionArray;
+  /** needs mask.causal */ distances?: Distances;
   /** default 1 / sqrt(D); T5 as published uses 1 */ scale?: number;
   /** [H, Lk]: what a token gives the scheme, such as the logarithms of forget gates */ gates?: TensorLike;
   /**
@@ -333,8 +134,23 @@ export interface ModelShape {
   activation?: "gelu" | "relu" | "silu";
   gated?: boolean;
   bias?: boolean;
+  /**
+   * one more logit a head that takes weight and gives no value: 0 (softmax-off-by-one) or learned (GPT-OSS); default
+   * "none"
+   */
+  sinks?: "none" | "zero" | "learned";
   tied?: boolean;
   parallel?: boolean;
+}
+/**
+ * Positions of training rows, drawn anew at every step for the whole batch: a sorted sample of ids below `maximum` (Ruoss
+ * et al. 2023; tests draw as well, once a length), 0, 1, ... plus a number from 0 to `maximum` (SHAPE), or chunks with
+ * ids skipped between them, the last below `maximum` (PoSE).
+ */
+export interface TrainingPositions {
+  policy: "randomized" | "shift" | "pose";
+  maximum: number;
+  /** of "pose", 2 */ chunks?: number;
 }
 export interface TrainingOptions {
   length?: number;
@@ -347,6 +163,7 @@ export interface TrainingOptions {
   clip?: number;
   beta1?: number;
   beta2?: number;
+  /** default: 0, 1, 2, ... */ positions?: TrainingPositions;
 }
 export type Encoding = Position & { label?: string };
 export interface AtTest {
@@ -370,7 +187,7 @@ export interface Experiment {
 export interface CompleteExperiment {
   task: Task;
   model: Required<Omit<ModelShape, "bias">> & { bias?: boolean };
-  training: Required<Omit<TrainingOptions, "tokens">>;
+  training: Required<Omit<TrainingOptions, "tokens" | "positions">> & { positions?: TrainingPositions };
   encodings: Encoding[];
   atTest: AtTest[];
   test: { lengths: number[]; windows: number };

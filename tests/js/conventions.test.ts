@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Rope } from "../../bindings/js/index.js";
+import type { AxialRope, Position, Rope } from "../../bindings/js/index.js";
 import { sharedLab } from "./lab.js";
 import { projectRoot } from "./shared.js";
 
@@ -33,6 +33,15 @@ const sinusoids = [
   { layout: "concatenated", denominator: "half-dim-minus-one" },
 ] as const;
 
+/** By how much the pairs of a head of 8 turn at a place, from what each makes of (1, 0). */
+const angles = (position: Position, place: [number, number]): string =>
+  Array.from({ length: 4 }, (_, pair) => {
+    const data = Float32Array.from({ length: 8 }, (_, lane) => (lane === pair ? 1 : 0));
+    const turned = lab.rotate({ data, shape: [1, 1, 8] }, position, { positions: [place] }).data;
+    return String(Math.abs(Number(Math.atan2(turned[pair + 4]!, turned[pair]!).toFixed(6))));
+  }).join(", ");
+const axial = (fields: Partial<AxialRope>): string => angles({ type: "axial-rope", ...fields }, [1, 2]);
+
 describe("the page about conventions has", () => {
   it.each([
     ...(["half", "interleaved"] as const).map((layout): [string, string] => [
@@ -59,6 +68,15 @@ describe("the page about conventions has", () => {
         1,
       ).toFixed(9),
     ],
+    ["2-D rotations by blocks", `\`frequencies: "restart"\` | ${axial({})}`],
+    ["2-D rotations that share frequencies", `\`frequencies: "split"\` | ${axial({ frequencies: "split" })}`],
+    ["alternating ones", `"split"\` | ${axial({ order: "alternating", frequencies: "split" })}`],
+    ["columns first", `\`firstAxis: "x"\` | ${axial({ firstAxis: "x" })}`],
+    [
+      "normalized coordinates",
+      axial({ theta: 100, coordinates: "normalized", gridHeight: 3, gridWidth: 4 }).replace("0.15708", "0.157080"),
+    ],
+    ["a section's first pair", frequency({ type: "rope", theta: 1e6, sections: [16, 24, 24] }, 128, 16).toFixed(7)],
     ["the ordinary one", frequency({ type: "rope", theta: 1e6, rotaryDim: 128 }, 512, 1).toFixed(9)],
   ])("%s", (_, text) => expect(plain.includes(text), text).toBe(true));
 

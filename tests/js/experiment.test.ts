@@ -36,6 +36,7 @@ describe("defaults", () => {
         gated: false,
         tied: false,
         parallel: false,
+        sinks: "none",
       },
       training: {
         length: 64,

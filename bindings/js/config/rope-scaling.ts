@@ -3,7 +3,7 @@
 // keys, what follows from other numbers, and what deserves a caution.
 
 import { PosLabError, wrongArgument } from "../errors.js";
-import type { RopeScaling } from "../types.js";
+import type { Rope, RopeScaling } from "../types.js";
 import type { Family } from "./family.js";
 import type { ConfigReader, Found, NumberRule } from "./reader.js";
 
@@ -129,8 +129,8 @@ export function resolveType(
     reader.caution("old-spelling", `${found.source}: the key is called rope_type today`);
   const renamed = family.ropeTypes?.[found.value] ?? kOtherNames[found.value];
   if (renamed) {
-    if (found.value === "mrope") noteSections(reader, dictionary);
-    else reader.caution("old-spelling", `${found.source}: "${found.value}" is called "${renamed}" today`);
+    if (found.value !== "mrope")
+      reader.caution("old-spelling", `${found.source}: "${found.value}" is called "${renamed}" today`);
     return renamed;
   }
   const known = kRopeTypes.find((type) => type === found.value);
@@ -141,20 +141,36 @@ export function resolveType(
     );
     return "default";
   }
-  if (known === "default") noteSections(reader, dictionary);
   if (known === "ntk")
     reader.caution("not-in-transformers", `${found.source}: "ntk" is vLLM's; transformers refuses it`);
   return known;
 }
 
-function noteSections(reader: ConfigReader, dictionary: string): void {
+/** M-RoPE: how many pairs turn by the time, the row and the column of a token. */
+export function resolveSections(
+  reader: ConfigReader,
+  dictionary: string,
+  rotaryDim: number,
+  sources: Record<string, string>,
+): Pick<Rope, "sections" | "sectionOrder"> {
   const sections = reader.numbers([`${dictionary}.mrope_section`], { minimum: 0, whole: true });
-  if (!sections) return;
-  const interleaved = reader.boolean([`${dictionary}.mrope_interleaved`])?.value ?? false;
+  if (!sections) return {};
+  const pairs = sections.value.reduce((sum, section) => sum + section, 0);
+  if (2 * pairs !== rotaryDim)
+    throw wrongArgument(
+      "contradiction",
+      sections.source,
+      sections.value,
+      `in all ${rotaryDim / 2} pairs, as many as turn,`,
+    );
+  const interleaved = reader.boolean([`${dictionary}.mrope_interleaved`]);
   reader.caution(
     "mrope-sections",
-    `${sections.source} ${JSON.stringify(sections.value)}: pairs of lanes take time, height and width positions, ${interleaved ? "interleaved" : "in contiguous sections"}; for text alone all three are equal and what is said here holds`,
+    `${sections.source} ${JSON.stringify(sections.value)}: pairs of lanes take time, height and width positions, ${interleaved?.value ? "interleaved" : "in contiguous sections"}; for text alone all three are equal`,
   );
+  sources.sections = sections.source;
+  if (interleaved) sources.sectionOrder = interleaved.source;
+  return { sections: sections.value, sectionOrder: interleaved?.value ? "interleaved" : "contiguous" };
 }
 
 /** The numbers that a scaling of this type has. */

@@ -7,7 +7,7 @@ import { wrongArgument } from "../errors.js";
 import type { Rope } from "../types.js";
 import type { Family } from "./family.js";
 import { type ConfigReader, type Found, isObject } from "./reader.js";
-import { kPositive, neededLength, resolveScaling, resolveType } from "./rope-scaling.js";
+import { kPositive, neededLength, resolveScaling, resolveSections, resolveType } from "./rope-scaling.js";
 
 /** A rotation, resolved. */
 export interface ResolvedRope {
@@ -93,6 +93,7 @@ export function resolveRope(
   sources.rotaryDim = width.source;
   const position: Rope = { type: "rope", theta: theta.value, layout };
   if (type !== "proportional") position.rotaryDim = width.value;
+  if (scalingKey !== undefined) Object.assign(position, resolveSections(reader, scalingKey, width.value, sources));
   if (scalingKey !== undefined && type !== undefined && type !== "default") {
     const scaling = resolveScaling(reader, scalingKey, type, width.value, sources);
     position.scaling = scaling;

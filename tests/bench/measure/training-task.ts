@@ -16,6 +16,7 @@ export const kModel = {
   bias: null,
   tied: false,
   parallel: false,
+  sinks: "none",
 };
 export const kOptimizer = {
   learningRate: 0.006,

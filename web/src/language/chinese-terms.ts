@@ -22,6 +22,13 @@ export const schemes: Dictionary["schemes"] = {
   forgetting: { name: "遗忘门", idea: "每个词元有一个遗忘门，分数按中间各门的乘积衰减。" },
   deberta: { name: "DeBERTa", idea: "相对距离的可学习向量分别与查询和键相乘。" },
   dape: { name: "DAPE", idea: "一个小网络综合各头，把距离偏置按内容调整。" },
+  "axial-rope": { name: "二维 RoPE", idea: "一部分维度对按词元所在的行旋转，其余按列旋转。" },
+  swin: { name: "Swin", idea: "每一种行差与列差各有一个学习得到的数，加到分数上。" },
+  levit: { name: "LeViT", idea: "每一种行距与列距各有一个学习得到的数，各个方向相同。" },
+  "log-cpb": { name: "Log-CPB", idea: "一个小网络把行差与列差变成加到分数上的数。" },
+  "sinusoidal-2d": { name: "二维正弦", idea: "一半的波表示行，另一半表示列。" },
+  "axial-learned": { name: "轴向学习", idea: "行与列各有一个学习得到的向量。" },
+  "learned-grid": { name: "网格学习", idea: "网格的每个位置各有一个学习得到的向量，如 ViT。" },
   pope: { name: "PoPE", idea: "每一维是一个按位置旋转的长度，内容与位置互不混杂。" },
   "dynamic-bias": { name: "动态位置偏置", idea: "由一个小网络把相对距离变成分数偏置。" },
 };
@@ -48,6 +55,12 @@ export const schemeFields: Dictionary["schemeFields"] = {
   kernels: "钟形曲线数",
   depth: "隐藏层数",
   distance: "距离取法",
+  order: "维度对的次序",
+  frequencies: "频率",
+  firstAxis: "先行的轴",
+  combine: "行与列",
+  gridHeight: "网格行数",
+  gridWidth: "网格列数（0：一行）",
 };
 
 export const tasks: Dictionary["tasks"] = {

@@ -29,6 +29,16 @@ export const schemes = {
   forgetting: { name: "Forgetting", idea: "Each token has a forget gate; the score falls by the gates in between." },
   deberta: { name: "DeBERTa", idea: "Trained vectors for the distance meet both the query and the key." },
   dape: { name: "DAPE", idea: "A small network adapts a bias of the distance to the content, over all heads." },
+  "axial-rope": {
+    name: "RoPE 2-D",
+    idea: "Some pairs of lanes turn by a token's row, the others by its column.",
+  },
+  swin: { name: "Swin", idea: "A trained number for each difference of rows and columns is added to the score." },
+  levit: { name: "LeViT", idea: "A trained number for each distance of rows and columns, the same in all directions." },
+  "log-cpb": { name: "Log-CPB", idea: "A small network turns the difference of rows and columns into a number." },
+  "sinusoidal-2d": { name: "Sinusoidal 2-D", idea: "Half of the waves tell the row, the other half the column." },
+  "axial-learned": { name: "Axial learned", idea: "A trained vector for the row and one for the column." },
+  "learned-grid": { name: "Learned grid", idea: "A trained vector for each place of a grid, as a ViT has." },
   pope: { name: "PoPE", idea: "Each lane is a length turned by the position: what and where stay apart." },
   "dynamic-bias": { name: "Dynamic bias", idea: "A small network turns the distance into a number for the score." },
 };
@@ -55,6 +65,12 @@ export const schemeFields = {
   kernels: "bells",
   depth: "hidden layers",
   distance: "distance",
+  order: "order of the pairs",
+  frequencies: "frequencies",
+  firstAxis: "first axis",
+  combine: "rows and columns",
+  gridHeight: "rows of the grid",
+  gridWidth: "columns of the grid (0: one row)",
 };
 
 export const tasks = {

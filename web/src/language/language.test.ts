@@ -21,7 +21,7 @@ function textOf(value: unknown): string {
 
 /** Entries that read the same in both languages, or hold no Chinese character for a reason. */
 const sameInBoth =
-  /^(schemes\.(transformer-xl|alibi|kerple|xpos|fire|sandwich|tisa|cope|deberta|dape|pope)\.name|save\.(png|svg|csv|json)|shell\.otherLanguage|race\.verdict\.(join|space|turn|end)|atTest\.(curve|short\.ntk|short\.yarn)|kept\.label|numbers\.caption|matrix\.cell|result\.(join|list|end)|beyond\.recorded\.join)$/;
+  /^(schemes\.(transformer-xl|alibi|kerple|xpos|fire|sandwich|tisa|cope|deberta|dape|pope|swin|levit|log-cpb)\.name|save\.(png|svg|csv|json)|shell\.otherLanguage|race\.verdict\.(join|space|turn|end)|atTest\.(curve|short\.ntk|short\.yarn)|kept\.label|numbers\.caption|matrix\.cell|result\.(join|list|end)|beyond\.recorded\.join)$/;
 
 const dictionaries: Record<string, { en: object; zh: object }> = {
   site: { en: english, zh: chinese },

@@ -34,6 +34,9 @@ const choice = (name: string, ...choices: string[]): SchemeField => ({
 const kBase = 10000;
 const kLargestBase = 1e9;
 
+/** 0: as wide as the trained length needs. */
+const onGrid = [whole("gridHeight", 1, 4096, 1), whole("gridWidth", 1, 65536, 0)];
+
 export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
   none: [],
   sinusoidal: [
@@ -67,6 +70,25 @@ export const schemeFields: Record<SchemeType, readonly SchemeField[]> = {
   deberta: [whole("maxDistance", 1, 4096, 128), whole("buckets", 2, 1024, 0), choice("terms", "both", "c2p", "p2c")],
   dape: [choice("base", "kerple", "alibi", "t5", "sandwich", "tisa", "relative-scalar"), whole("width", 1, 256, 32)],
   pope: [real("theta", 1.01, kLargestBase, kBase)],
+  "axial-rope": [
+    real("theta", 1.01, kLargestBase, kBase),
+    choice("layout", "half", "interleaved"),
+    choice("order", "blocks", "alternating"),
+    choice("frequencies", "restart", "split"),
+    choice("firstAxis", "y", "x"),
+    whole("gridWidth", 1, 65536, 0),
+  ],
+  swin: onGrid,
+  levit: onGrid,
+  "log-cpb": [whole("width", 1, 1024, 512), ...onGrid],
+  "sinusoidal-2d": [
+    real("base", 1.01, kLargestBase, kBase),
+    choice("layout", "concatenated", "interleaved"),
+    choice("firstAxis", "x", "y"),
+    whole("gridWidth", 1, 65536, 0),
+  ],
+  "axial-learned": [choice("combine", "sum", "concatenate"), choice("firstAxis", "y", "x"), ...onGrid],
+  "learned-grid": onGrid,
   "dynamic-bias": [whole("width", 1, 256, 32), whole("depth", 1, 8, 2), choice("distance", "linear", "log")],
 };
 

@@ -35,6 +35,13 @@ const darkColours: Record<SchemeType, string> = {
   deberta: "#6cc7d9",
   dape: "#dca26a",
   pope: "#f08bb0",
+  "axial-rope": "#86bdea",
+  swin: "#bfa2e6",
+  levit: "#a9cc70",
+  "log-cpb": "#e09a9a",
+  "sinusoidal-2d": "#e8b877",
+  "axial-learned": "#dd9ccb",
+  "learned-grid": "#d992b4",
 };
 
 export const schemeNames = Object.keys(darkColours) as SchemeType[];

@@ -213,6 +213,13 @@ const schemeType = v.picklist([
   "deberta",
   "dape",
   "pope",
+  "axial-rope",
+  "swin",
+  "levit",
+  "log-cpb",
+  "sinusoidal-2d",
+  "axial-learned",
+  "learned-grid",
 ]);
 const positionSchema = v.objectWithRest(
   {

@@ -28,6 +28,11 @@ export function experimentArchitecture(
   { model, vocabulary, length, encoding }: ExperimentModel,
   rowsOf: (name: string) => number | undefined,
 ): Architecture {
+  if (model.sinks !== undefined && model.sinks !== "none")
+    throw new PosLabError("notDefined", `model.sinks: models of files have none, and this one's are "${model.sinks}"`, {
+      argument: "model.sinks",
+      given: model.sinks,
+    });
   const { label: _, ...scheme } = encoding;
   const rows = rowsOf("position.table");
   const position = (scheme.type === "learned" && rows ? { ...scheme, rows } : scheme) as Position;

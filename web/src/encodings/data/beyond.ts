@@ -74,7 +74,9 @@ function headCurves(subject: Subject, reach: number): HeadCurves {
 
 function scoreFact(subject: Subject): Fact {
   const { length } = subject.sizes;
-  const { mean } = headCurves(subject, length);
+  const curves = attempt(() => headCurves(subject, length));
+  if (curves.refused !== undefined) return { kind: "undefined", message: curves.refused };
+  const { mean } = curves.value;
   const steps = mean.map((head) => head[length]! - head[length - 1]!);
   const scale = Math.max(...mean.flat().map(Math.abs)) || 1;
   if (steps.every((step) => Math.abs(step) <= kSame * scale)) return { kind: "sameScore" };
@@ -103,5 +105,7 @@ export function curveBeyond(subject: Subject): BeyondCurve {
     };
   }
   if (subject.hooks.length === 0) return { of: "nothing" };
-  return { of: "scores", ...headCurves(subject, kBeyond * length) };
+  // A table that ends with the grid has no curve beyond it.
+  const beyond = attempt(() => headCurves(subject, kBeyond * length)).value;
+  return { of: "scores", ...(beyond ?? headCurves(subject, length - 1)) };
 }
