@@ -194,7 +194,10 @@ describe("training cases", () => {
     shape,
   });
   const refused = (fields: object, changed: Record<string, TensorToWrite> = {}): string => {
-    const all = [...tensors].map(([name, tensor]): [string, TensorToWrite] => [name, changed[name] ?? tensor]);
+    const all = [...tensors].map(([name, { data, shape }]): [string, TensorToWrite] => [
+      name,
+      changed[name] ?? { data: data as TensorToWrite["data"], shape },
+    ]);
     const result = checkCase(lab, writeSafetensors(all, { case: JSON.stringify({ ...description, ...fields }) }));
     expect(result.passed).toBe(false);
     return result.message;
