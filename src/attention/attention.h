@@ -33,7 +33,7 @@ struct Mask {
   bool causal = false;
   Alignment alignment = Alignment::kBottomRight;  // bottom-right: the last query sees the last key
   std::optional<int64_t> window;                  // itself and window - 1 keys before it; needs causal; >= 1
-  std::optional<int64_t> beyond;                  // not itself nor beyond - 1 keys before it; needs causal; >= 0
+  std::optional<int64_t> beyond = std::nullopt;   // not itself nor beyond - 1 keys before it; needs causal; >= 0
   const uint8_t* key_mask = nullptr;              // [keys], 0 = hidden; hidden keys and values may hold anything
   // [keys], never falling: documents packed into one row, by number. A query sees the keys of the document of the key at
   // its own place (counted by `alignment`), and no others; nothing where there is no such key.

@@ -87,7 +87,7 @@ describe("faults", () => {
     await page.getByRole("textbox", { name: "Paste a text" }).fill("too short to learn from");
     await page.getByText(/Too short: at least [\d,]+ characters are needed, this has 23\./).waitFor();
     await page
-      .locator("input[type=file]")
+      .locator(".own input[type=file]")
       .setInputFiles({ name: "picture.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(20_000, 0xff) });
     await page.getByText(/picture\.bin: 20,000 characters/).waitFor();
     expect(await page.getByRole("radio", { name: "bytes" }).isChecked()).toBe(true);

@@ -110,7 +110,9 @@ describe("the module of the classic schemes", () => {
   it("says of the others where they are", async () => {
     const classic = await loadPosLab({ schemes: "classic" });
     const call = (): unknown => classic.bias({ type: "fire" } as never, { heads: 1, queryLength: 1, keyLength: 1 });
-    expect(call).toThrow(/position\.type: "fire" is not known; one of none, .*kerple \(.*schemes: "all".*\) is allowed/);
+    expect(call).toThrow(
+      /position\.type: "fire" is not known; one of none, .*kerple \(.*schemes: "all".*\) is allowed/,
+    );
   });
 
   it("is asked for by name, and not with relaxed SIMD", async () => {

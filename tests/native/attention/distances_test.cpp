@@ -16,7 +16,12 @@ namespace {
 using namespace poslab;
 using poslab_test::Problem;
 
-Field Number(const char* name, double number) { return {.name = name, .number = number}; }
+Field Number(const char* name, double number) {
+  Field field;
+  field.name = name;
+  field.number = number;
+  return field;
+}
 
 // A problem with the last query on the last key, and a scheme's tensors.
 struct Case {
