@@ -47,7 +47,7 @@ async function measure({ quick, topics, places }, command) {
   if (topics.includes("startup")) results.startup = await attempt("start-up", () => measureStartup({ quick }));
   if (topics.includes("size")) {
     const { measureSizes } = await import("./size.mjs");
-    results.sizes = await measureSizes();
+    results.sizes = await attempt("sizes", measureSizes);
   }
   return results;
 }

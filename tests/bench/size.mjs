@@ -2,7 +2,7 @@
 // What each library adds to somebody's page: bundled as an application that computes attention would bundle it, gzip,
 // and the WebAssembly file that it loads.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { packageFolder } from "../../bindings/toolchain/locations.mjs";
@@ -30,13 +30,26 @@ export { setWasmPaths, setThreadsCount } from "@tensorflow/tfjs-backend-wasm";`,
   { name: "jax-js", code: 'export { init, defaultDevice, jit, numpy, nn } from "@jax-js/jax";', wasm: null },
 ];
 
+/** The entry and what it imports, directly or not; what is loaded later, when it is called for, is left out. */
+function firstScripts(output) {
+  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+  const found = new Set();
+  const visit = (chunk) => {
+    if (!chunk || found.has(chunk)) return;
+    found.add(chunk);
+    for (const name of chunk.imports) visit(chunks.get(name));
+  };
+  for (const chunk of chunks.values()) if (chunk.isEntry) visit(chunk);
+  return [...found];
+}
+
 /** [{ name, script, wasm, total }] in bytes after gzip. */
 export async function measureSizes() {
   const { build } = await import("vite");
   const rows = [];
   for (const { name, code, wasm } of libraries) {
     const outDir = join(sizeFolder, name);
-    await build({
+    const { output } = await build({
       configFile: false,
       root: benchFolder,
       logLevel: "error",
@@ -55,10 +68,9 @@ export async function measureSizes() {
         rollupOptions: { input: kEntry, preserveEntrySignatures: "strict" },
       },
     });
-    const scripts = readdirSync(outDir, { recursive: true }).filter((file) => /\.m?js$/.test(file));
-    const weigh = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
-    const script = scripts.reduce((sum, file) => sum + weigh(join(outDir, file)), 0);
-    const binary = wasm ? weigh(wasm) : 0;
+    const weigh = (bytes) => gzipSync(bytes, { level: 9 }).length;
+    const script = firstScripts(output).reduce((sum, chunk) => sum + weigh(chunk.code), 0);
+    const binary = wasm ? weigh(readFileSync(wasm)) : 0;
     rows.push({ name, script, wasm: binary, total: script + binary });
   }
   return rows;

@@ -145,7 +145,8 @@ describe("the Attention page", () => {
     await panel(page, "learned").getByText("cannot be added to the tokens of another").waitFor();
     await page.getByRole("combobox", { name: "Layer" }).selectOption("1");
     await drawn(page);
-    expect(await page.locator("[data-encoding] canvas").count()).toBe(4);
+    // The pictures of the layer before make room for those of this one.
+    await expect.poll(() => page.locator("[data-encoding] canvas").count()).toBe(4);
     expect(troubles).toEqual([]);
     await context.close();
   });
@@ -251,7 +252,10 @@ describe("2,048 tokens", () => {
         .getByText(/^From position 5,000 on: .*no change/)
         .first()
         .waitFor({ timeout: 90_000 });
-      await page.getByRole("img", { name: /^RoPE/ }).hover();
+      // Below the diagonal: a query and a key before it.
+      const matrix = page.getByRole("img", { name: /^RoPE/ });
+      const { width, height } = (await matrix.boundingBox())!;
+      await matrix.hover({ position: { x: width / 4, y: height / 2 } });
       await page.getByText(/looks at .* back/).waitFor({ timeout: 60_000 });
     });
     expect(long).toEqual([]);
