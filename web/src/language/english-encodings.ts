@@ -228,6 +228,11 @@ export const english = {
       "Content and position stay apart and meet twice: the [[query|query]] looks for a distance, and the [[key|key]] says from which distance it wants to be seen. Both kinds of vectors come from one trained table of distances.",
     dape: "A bias of the distance, here KERPLE's, is only the start: a small network that sees the [[score|scores]] and biases of all [[head|heads]] at this place adds a correction. So the same distance can weigh differently, as the content asks.",
     pope: "In RoPE the content of a pair shifts the angle at which it stands. Here every number first becomes a length, which cannot be negative, and the position alone gives the angle: what and where can be matched apart.",
+    swin: "Tokens stand on a grid, the patches of an image; here a text is laid on it row by row. Each [[head|head]] learns one number for each difference of rows and columns and adds it to the [[score|score]]: a key two to the left counts otherwise than one two to the right. A difference as large as the window has no number.",
+    levit:
+      "As Swin, but only how many rows and columns lie between counts, not on which side: left and right, above and below share a number. The table is about a quarter as large, and a picture in a mirror looks the same to it.",
+    "log-cpb":
+      "Swin's table made by a small trained network. It reads the difference of rows and columns on a logarithmic scale, where near ones lie far apart and far ones close together; so a larger window needs only a small step beyond what was trained. A sigmoid keeps the result between 0 and 16.",
   },
 };
 export type EncodingsWords = typeof english;
