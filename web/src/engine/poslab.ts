@@ -4,6 +4,7 @@
 export type {
   AtTest,
   AttentionOptions,
+  PositionArray,
   CompleteExperiment,
   Encoding,
   Experiment,

@@ -2,7 +2,7 @@
 // A call of `lab.attention` as JavaScript, for code that makes it elsewhere. Vectors and what the scheme learns are written
 // out as base64, so that the numbers are those of the page to the last digit; rows that are all alike are written once.
 
-import type { AttentionOptions, Tensor } from "../engine/poslab.js";
+import type { AttentionOptions, PositionArray, Tensor } from "../engine/poslab.js";
 
 export interface CallCode {
   /** what comes before: import, functions, the module, the vectors */ opening: string;
@@ -34,8 +34,8 @@ export function callCode(call: AttentionOptions, comment: string): CallCode {
     ...(gates ? [`gates: ${literal(gates)}`] : []),
     `mask: ${JSON.stringify(mask ?? {})}`,
     ...(scale === undefined ? [] : [`scale: ${scale}`]),
-    ...(queryPositions ? [`queryPositions: ${countedText(queryPositions)}`] : []),
-    ...(keyPositions ? [`keyPositions: ${countedText(keyPositions)}`] : []),
+    ...(queryPositions ? [`queryPositions: ${positionsText(queryPositions)}`] : []),
+    ...(keyPositions ? [`keyPositions: ${positionsText(keyPositions)}`] : []),
   ];
   const text = [...vectors, ...options].join("\n");
   const opening = [
@@ -57,8 +57,15 @@ export function callProgram(call: AttentionOptions, result: "scores" | "output",
   return `${opening}\nconst { data } = lab.attention({\n  ${options}${wanted},\n}).${result};\n`;
 }
 
-function countedText(positions: ArrayLike<number | bigint>): string {
-  const numbers = Array.from(positions, Number);
+/** An id a token as a count where it is one; several ids a token as they are. */
+function positionsText(positions: PositionArray): string {
+  if ("data" in positions) return JSON.stringify({ data: Array.from(positions.data, Number), shape: positions.shape });
+  const ids: (number | bigint | ArrayLike<number>)[] = Array.from(
+    positions as ArrayLike<number | bigint | ArrayLike<number>>,
+  );
+  if (ids.some((id) => typeof id === "object"))
+    return JSON.stringify(ids.map((row) => Array.from(row as ArrayLike<number>)));
+  const numbers = ids.map(Number);
   const [first = 0] = numbers;
   if (numbers.length < 4 || numbers.some((position, index) => position !== first + index))
     return JSON.stringify(numbers);

@@ -75,7 +75,7 @@ function headCurves(subject: Subject, reach: number): HeadCurves {
 function scoreFact(subject: Subject): Fact {
   const { length } = subject.sizes;
   const curves = attempt(() => headCurves(subject, length));
-  if (curves.refused !== undefined) return { kind: "undefined", message: curves.refused };
+  if (curves.refused !== undefined) return { kind: "undefined", error: curves.refused };
   const { mean } = curves.value;
   const steps = mean.map((head) => head[length]! - head[length - 1]!);
   const scale = Math.max(...mean.flat().map(Math.abs)) || 1;
