@@ -233,6 +233,14 @@ export const english = {
       "As Swin, but only how many rows and columns lie between counts, not on which side: left and right, above and below share a number. The table is about a quarter as large, and a picture in a mirror looks the same to it.",
     "log-cpb":
       "Swin's table made by a small trained network. It reads the difference of rows and columns on a logarithmic scale, where near ones lie far apart and far ones close together; so a larger window needs only a small step beyond what was trained. A sigmoid keeps the result between 0 and 16.",
+    "axial-rope":
+      "RoPE on a grid: some pairs of a [[query|query]] or [[key|key]] turn by the row of the token, the others by its column. [[product|Inner products]] then depend on how many rows and how many columns lie between, so a pattern is found wherever in the image it is.",
+    "sinusoidal-2d":
+      "Half of the numbers are the sinusoid of the token's row, the other half that of its column. All tokens of a row share one half, all of a column the other. There is nothing to learn, and every place of any grid has its row of numbers.",
+    "axial-learned":
+      "Training finds a vector for each row and one for each column; a place gets the two of them, added up or side by side. A grid of 14 by 14 then needs 28 vectors in place of 196, and what is learned of a row holds for all of its places.",
+    "learned-grid":
+      "Every place of the grid has a vector of its own that training finds, and nothing says which places are neighbours. For an image of another size the table is resized like a picture, by bicubic interpolation: so larger images can be read, at the price of vectors that were never trained.",
   },
 };
 export type EncodingsWords = typeof english;

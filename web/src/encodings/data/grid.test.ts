@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { SchemeObject } from "../../state/page-link.js";
 import { schemePage, tensorOf } from "../schemes/scheme-page.js";
 import { awayOnGrid, gridOf, placeOf } from "./grid.js";
+import { handsAt, lanesOf } from "./rotation.js";
 import { subjectOf } from "./testing.js";
 
 const kLength = 12;
@@ -46,6 +47,100 @@ describe("a score with the numbers put in", () => {
           expect(of).toBe(head + 1);
           expect(table[row! * heads + head], tex).toBe(data[(head * kLength + query) * kLength + key]);
         }
+      }
+    }
+  });
+});
+
+/** The number that TeX of products, powers and sums in brackets stands for. */
+function valueOf(tex: string): number {
+  const script = tex
+    .replace(/\\tfrac\{([^}]*\}?[^}]*)\}\{([^}]*(?:\{[^}]*\})?[^}]*)\}/, "(($1)/($2))")
+    .replace(/\\left|\\right|\\!|\\,/g, "")
+    .replaceAll("\\pi", "*Math.PI*")
+    .replaceAll("\\cdot", "*")
+    .replace(/\^\{([^}]*)\}/g, "**($1)")
+    .replace(/\*\s*$/, "")
+    .replace(/\\(sin|cos)/g, "Math.$1");
+  return Number(new Function(`return ${script};`)());
+}
+
+describe("a row with the numbers put in", () => {
+  const rows: SchemeObject[] = [
+    { type: "sinusoidal-2d" },
+    { type: "sinusoidal-2d", gridWidth: 5, layout: "interleaved", base: 100 },
+    { type: "sinusoidal-2d", gridHeight: 3, gridWidth: 5, firstAxis: "y", coordinates: "normalized" },
+  ];
+
+  it.each(rows)("is what the core computes: %j", async (scheme) => {
+    const subject = await subjectOf(scheme, sizes);
+    const { dim } = sizes;
+    const { data } = subject.lab.table(subject.position, { length: kLength, dim });
+    for (let position = 0; position < kLength; position += 1) {
+      for (let column = 0; column < dim; column += 1) {
+        const tex = schemePage(scheme.type)!.worked!.row!(subject, { position, column });
+        expect(valueOf(tex.split(" = ")[2]!), tex).toBeCloseTo(data[position * dim + column]!, 6);
+      }
+    }
+  });
+});
+
+describe("a row out of tables", () => {
+  const tables: SchemeObject[] = [
+    { type: "axial-learned" },
+    { type: "axial-learned", gridHeight: 3 },
+    { type: "axial-learned", gridHeight: 3, gridWidth: 4, combine: "concatenate" },
+    { type: "axial-learned", gridHeight: 2, combine: "concatenate", firstAxis: "x" },
+    { type: "learned-grid", gridHeight: 3 },
+    { type: "learned-grid", gridHeight: 2, prefixTokens: 2 },
+  ];
+
+  it.each(tables)("names the rows that the core reads: %j", async (scheme) => {
+    const subject = await subjectOf(scheme, sizes);
+    const { dim } = sizes;
+    const { data } = subject.lab.table(subject.position, { length: kLength, dim });
+    const names: Record<string, string> = { Y: "rows", X: "columns", W: "table" };
+    for (let position = 0; position < kLength; position += 1) {
+      for (let column = 0; column < dim; column += 1) {
+        const tex = schemePage(scheme.type)!.worked!.row!(subject, { position, column });
+        const parts = [
+          ...tex
+            .split(" = ")
+            .at(-1)!
+            .matchAll(/([YXW])_\{(\d+),\\,(\d+)\}/g),
+        ];
+        const read = parts.map(([, name, row, place]) => {
+          const { shape } = subject.learned.find((tensor) => tensor.name === names[name!])!;
+          return tensorOf(subject, names[name!]!)[Number(row) * shape[1]! + Number(place)]!;
+        });
+        expect(read.length, tex).toBeGreaterThan(0);
+        expect(
+          read.reduce((sum, value) => sum + value, 0),
+          tex,
+        ).toBeCloseTo(data[position * dim + column]!, 6);
+      }
+    }
+  });
+});
+
+describe("an angle with the numbers put in", () => {
+  const turns: SchemeObject[] = [
+    { type: "axial-rope" },
+    { type: "axial-rope", gridWidth: 5, frequencies: "split", theta: 100 },
+    { type: "axial-rope", gridWidth: 5, order: "alternating", frequencies: "split" },
+    { type: "axial-rope", gridWidth: 5, firstAxis: "x", rotaryDim: 8 },
+    { type: "axial-rope", gridHeight: 3, gridWidth: 4, coordinates: "normalized", theta: 100 },
+  ];
+
+  it.each(turns)("is that by which the core turns: %j", async (scheme) => {
+    const subject = await subjectOf(scheme, sizes);
+    const lanes = lanesOf(subject, ((scheme["rotaryDim"] as number | undefined) ?? sizes.headDim) / 2);
+    for (let position = 0; position < kLength; position += 1) {
+      for (const { pair, x, y } of handsAt(subject, position, lanes)) {
+        const tex = schemePage(scheme.type)!.worked!.angle!(subject, { pair, position });
+        const angle = valueOf(tex.split(" = ").at(-1)!);
+        expect(x, tex).toBeCloseTo(Math.cos(angle), 5);
+        expect(y, tex).toBeCloseTo(Math.sin(angle), 5);
       }
     }
   });
