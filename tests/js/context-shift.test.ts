@@ -2,19 +2,10 @@
 // Turning back and turning anew: a context that is shifted, and a cache of keys under scalings that follow the length.
 
 import { describe, expect, it } from "vitest";
-import { type Position, PosLabError, type Tensor } from "../../bindings/js/index.js";
-import { sharedLab } from "./lab.js";
+import { type Position, type Tensor } from "../../bindings/js/index.js";
+import { failure, sharedLab } from "./lab.js";
 
 const lab = await sharedLab();
-const failure = (call: () => unknown): PosLabError => {
-  try {
-    call();
-  } catch (error) {
-    expect(error).toBeInstanceOf(PosLabError);
-    return error as PosLabError;
-  }
-  throw new Error("the call was accepted");
-};
 
 describe("turning back", () => {
   const x = { data: Float32Array.from({ length: 2 * 3 * 16 }, (_, n) => Math.sin(n * 1.7)), shape: [2, 3, 16] };

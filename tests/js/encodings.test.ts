@@ -5,18 +5,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Position, PosLabError, type Tensor } from "../../bindings/js/index.js";
-import { sharedLab } from "./lab.js";
+import { failure, sharedLab } from "./lab.js";
 
 const lab = await sharedLab();
-const failure = (call: () => unknown): PosLabError => {
-  try {
-    call();
-  } catch (error) {
-    expect(error).toBeInstanceOf(PosLabError);
-    return error as PosLabError;
-  }
-  throw new Error("the call was accepted");
-};
 const at = ({ data, shape }: Tensor, ...index: number[]): number =>
   data[index.reduce((offset, i, axis) => offset * shape[axis]! + i, 0)]!;
 

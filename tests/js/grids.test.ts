@@ -2,8 +2,8 @@
 // Several ids a token as callers write them, and far keys at other distances, through the public calls.
 
 import { describe, expect, it } from "vitest";
-import { type Position, PosLabError, type Tensor } from "../../bindings/js/index.js";
-import { sharedLab } from "./lab.js";
+import { type Position, type Tensor } from "../../bindings/js/index.js";
+import { failure, sharedLab } from "./lab.js";
 
 const lab = await sharedLab();
 const tensor = (...shape: number[]): Tensor => ({
@@ -12,15 +12,6 @@ const tensor = (...shape: number[]): Tensor => ({
   ),
   shape,
 });
-const failure = (call: () => unknown): PosLabError => {
-  try {
-    call();
-  } catch (error) {
-    expect(error).toBeInstanceOf(PosLabError);
-    return error as PosLabError;
-  }
-  throw new Error("the call was accepted");
-};
 
 describe("several ids a token", () => {
   const x = tensor(1, 3, 8);
