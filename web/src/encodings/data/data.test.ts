@@ -123,6 +123,15 @@ describe("beyond the trained length", () => {
     expect(await kinds("rope")).toEqual(["unseenAngles"]);
     expect(await kinds("none")).toEqual(["nothing"]);
     expect(await kinds("shaw")).toEqual(["sameScore"]);
+    expect(await kinds("swin")).toEqual(["undefined"]);
+  });
+
+  it("says what the core said where a table ends with the grid", async () => {
+    for (const type of ["learned", "swin", "levit", "learned-grid"]) {
+      const [fact] = factsBeyond(await subjectOf({ type }, { length: 16 }));
+      if (fact?.kind !== "undefined") throw new Error(`${type}: ${fact?.kind}`);
+      expect(fact.error.code, type).toBe("notDefined");
+    }
   });
 
   it("gives the numbers of the first new distance", async () => {
