@@ -207,7 +207,7 @@ export const english = {
     "transformer-xl":
       "The score has two terms: how well contents match, and how well the query likes the distance. The distance enters as a sinusoid that a trained matrix reads, so any distance has a value.",
     t5: "One trained number a [[head|head]] for each bucket of distances: near distances have buckets of their own, far ones share ever wider ones, and the last bucket holds all the rest.",
-    rope: "Pairs of numbers in queries and keys are turned by an angle that grows with the position, each pair at its own pace. [[product|Inner products]] then depend on the difference of angles, hence on distance alone.",
+    rope: "Pairs of numbers in queries and keys are turned by an angle that grows with the position, each pair at its own pace. [[product|Inner products]] then depend on the difference of angles, hence on distance alone. Where tokens have a time, a row and a column, the pairs are shared out among the three (M-RoPE).",
     alibi:
       "Nothing is added to tokens; each head takes a fixed slope off the [[score|score]] for every step of distance. Steep heads look near, flat ones far. There is nothing to learn, and nothing new past L.",
     kerple:

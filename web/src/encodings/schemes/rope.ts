@@ -42,6 +42,7 @@ export const page: SchemePage = {
       },
     ],
     ["Qwen 2.5", 'theta: 1000000, layout: "half"'],
+    ["Qwen2-VL, Qwen2.5-VL", 'theta: 1000000, layout: "half", sections: [16, 24, 24]'],
     [
       "Gemma 3",
       {
