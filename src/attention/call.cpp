@@ -7,6 +7,10 @@
 namespace poslab {
 namespace {
 
+// A cache of keys holds the heads of a token side by side. One query takes all heads of a tile before the next tile, so
+// that the cache is read in its order; past so many heads what is kept of each would crowd out the cache's own rows.
+constexpr int64_t kHeadsTogether = 32;
+
 Positions WithoutNeedlessIds(Positions positions) {
   if (!positions.ids || positions.count == 0 || positions.axes != 1) return positions;
   for (int64_t n = 1; n < positions.count; ++n)
@@ -29,6 +33,7 @@ Call::Call(const AttentionArguments& arguments)
       visibility(MakeVisibility(arguments.mask, queries, keys)),
       query_positions(WithoutNeedlessIds(arguments.query_positions)),
       key_positions(WithoutNeedlessIds(arguments.key_positions)) {
+  if (queries == 1 && heads <= kHeadsTogether) group = heads;
   if (!arguments.hooks) return;
   const Hooks& hooks = *arguments.hooks;
   rotation = hooks.rotation.get();
@@ -40,7 +45,7 @@ Call::Call(const AttentionArguments& arguments)
   value_band = hooks.value_band.get();
   tile_hook = hooks.tile.get();
   query_bias = hooks.query_bias;
-  if (tile_hook && tile_hook->all_heads()) group = heads;
+  if (tile_hook) group = tile_hook->all_heads() ? heads : 1;
 }
 
 Call::KeyTiles Call::TilesFor(int64_t first_query, int64_t count) const {

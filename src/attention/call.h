@@ -15,7 +15,7 @@ struct Call {
 
   const AttentionArguments& arguments;
   int64_t heads, key_value_heads, queries, keys, dim, value_dim;
-  int64_t group;  // heads that are worked on together: 1, or all for a tile hook that needs every head
+  int64_t group;  // heads that are worked on together: 1, or all for one query or a tile hook that needs every head
   float scale;
   Visibility visibility;
   // Contiguous also when ids were given that happen to be.

@@ -79,8 +79,14 @@ Status Logits::Compute(const Tile& tile, float* scores, float* before) {
   if (replaced) POSLAB_RETURN_IF_ERROR(call_.tile_hook->Forward(HookArguments(tile, scores, state_)));
   for (int64_t slot = 0; slot < call_.group; ++slot) {
     float* own = scores + slot * size;
-    if (!replaced)
-      ScoreTile(extent, rows_.Keys(first_head_ + slot, tile), panels_ + slot * kTile * call_.dim, call_.dim, own);
+    if (!replaced) {
+      const int64_t at = slot * kTile * call_.dim;
+      const Rows keys = rows_.Keys(first_head_ + slot, tile);
+      if (tile.queries == 1)
+        ScoreOne(extent, keys, query_rows_ + at, call_.dim, own);
+      else
+        ScoreTile(extent, keys, panels_ + at, call_.dim, own);
+    }
     slices_.Add(extent, slot, own);
     AddBand(extent, slot, own);
   }

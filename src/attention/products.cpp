@@ -9,43 +9,13 @@
 namespace poslab {
 namespace {
 
-// One query has no lanes to fill. Here the vectors lie along the keys (scores) and along the dimensions (output), and
-// memory is read in its order, few rows side by side, so that decoding reads the cache about as fast as memory gives it.
-// Every sum is the chain of base/matmul.h, in the same order: the bits are those of a whole tile.
+// One query has no lanes to fill. Here the vectors lie along the rows, few of them side by side, and memory is read in its
+// order, so that decoding reads the cache about as fast as memory gives it. Every sum is the chain of base/matmul.h, in
+// the same order: products are turned from rows to lanes before they are added. Without fused multiply-adds the bits are
+// those of a whole tile.
 constexpr int kKeysAtOnce = 8;
 
 Range SeenByFirst(const Tile& tile) { return tile.whole ? Range{0, tile.keys} : tile.lane[0]; }
-
-// scores[key][0] = keys[key] . query, the query's numbers kTile apart.
-void ScoreOne(Range seen, Rows keys, const float* query, int64_t dim, float* scores) {
-  const ptrdiff_t stride = keys.stride, whole = dim & ~3;
-  scores += seen.begin * kTile;
-  const float* row = keys.data + seen.begin * stride;
-  int left = seen.end - seen.begin;
-  for (; left >= kKeysAtOnce; left -= kKeysAtOnce, row += kKeysAtOnce * stride, scores += kKeysAtOnce * kTile) {
-    v128_t sum[kKeysAtOnce / 4];
-    for (v128_t& part : sum) part = wasm_f32x4_splat(0.0f);
-    const float* q = query;
-    for (ptrdiff_t d = 0; d < whole; d += 4, q += 4 * kTile) {
-      for (int g = 0; g < kKeysAtOnce / 4; ++g) {
-        v128_t columns[4];
-        for (int n = 0; n < 4; ++n) columns[n] = wasm_v128_load(row + (4 * g + n) * stride + d);
-        Transpose4(columns);
-        for (int n = 0; n < 4; ++n) sum[g] = MulAdd(columns[n], wasm_v128_load32_splat(q + n * kTile), sum[g]);
-      }
-    }
-    alignas(16) float by_key[kKeysAtOnce];
-    for (int g = 0; g < kKeysAtOnce / 4; ++g) wasm_v128_store(by_key + 4 * g, sum[g]);
-    for (ptrdiff_t d = whole; d < dim; ++d)
-      for (int n = 0; n < kKeysAtOnce; ++n) by_key[n] = MulAdd(row[n * stride + d], query[d * kTile], by_key[n]);
-    for (int n = 0; n < kKeysAtOnce; ++n) wasm_v128_store(scores + n * kTile, wasm_f32x4_splat(by_key[n]));
-  }
-  for (; left > 0; --left, row += stride, scores += kTile) {
-    float sum = 0;
-    for (ptrdiff_t d = 0; d < dim; ++d) sum = MulAdd(row[d], query[d * kTile], sum);
-    wasm_v128_store(scores, wasm_f32x4_splat(sum));
-  }
-}
 
 // out[d][0] += sum over keys of weights[key][0] * keys[key][d] for 4 * kVectors dimensions from `first` on.
 template <int kVectors>
@@ -68,8 +38,8 @@ void AddDimensions(Range seen, Rows keys, const float* weights, ptrdiff_t first,
 void AddOne(Range seen, Rows keys, const float* weights, int64_t dim, float* out) {
   const ptrdiff_t width = dim;
   ptrdiff_t first = 0;
-  for (; first + 64 <= width; first += 64) AddDimensions<16>(seen, keys, weights, first, out);
-  for (; first + 16 <= width; first += 16) AddDimensions<4>(seen, keys, weights, first, out);
+  // More than eight sums, a row's vector and a weight do not fit into the sixteen registers of x86.
+  for (; first + 32 <= width; first += 32) AddDimensions<8>(seen, keys, weights, first, out);
   for (; first + 4 <= width; first += 4) AddDimensions<1>(seen, keys, weights, first, out);
   for (; first < width; ++first) {
     float& sum = out[first * kTile];
@@ -91,7 +61,6 @@ void AddSeenByLane(const Tile& tile, Rows keys, const float* weights, int64_t di
 }  // namespace
 
 void ScoreTile(const Tile& tile, Rows keys, const float* panel, int64_t dim, float* scores) {
-  if (tile.queries == 1) return ScoreOne(SeenByFirst(tile), keys, panel, dim, scores);
   if (tile.whole) {
     MatMul({tile.keys, tile.lanes, dim, keys.data, keys.stride, 1, panel, kTile, scores, kTile, false});
     return;
@@ -100,6 +69,38 @@ void ScoreTile(const Tile& tile, Rows keys, const float* panel, int64_t dim, flo
     const Range seen = tile.group[g];
     MatMul({seen.end - seen.begin, tile.GroupWidth(g), dim, keys.data + seen.begin * keys.stride, keys.stride, 1,
             panel + g * kGroup, kTile, scores + seen.begin * kTile + g * kGroup, kTile, false});
+  }
+}
+
+void ScoreOne(const Tile& tile, Rows keys, const float* query, int64_t dim, float* scores) {
+  const Range seen = SeenByFirst(tile);
+  const ptrdiff_t stride = keys.stride, whole = dim & ~3;
+  scores += seen.begin * kTile;
+  const float* row = keys.data + seen.begin * stride;
+  int left = seen.end - seen.begin;
+  for (; left >= kKeysAtOnce; left -= kKeysAtOnce, row += kKeysAtOnce * stride) {
+    v128_t sum[kKeysAtOnce / 4];
+    for (v128_t& part : sum) part = wasm_f32x4_splat(0.0f);
+    for (ptrdiff_t d = 0; d < whole; d += 4) {
+      const v128_t q = wasm_v128_load(query + d);
+      for (int g = 0; g < kKeysAtOnce / 4; ++g) {
+        v128_t products[4];
+        for (int n = 0; n < 4; ++n) products[n] = wasm_f32x4_mul(q, wasm_v128_load(row + (4 * g + n) * stride + d));
+        Transpose4(products);
+        for (int n = 0; n < 4; ++n) sum[g] = wasm_f32x4_add(products[n], sum[g]);
+      }
+    }
+    alignas(16) float by_key[kKeysAtOnce];
+    for (int g = 0; g < kKeysAtOnce / 4; ++g) wasm_v128_store(by_key + 4 * g, sum[g]);
+    for (int n = 0; n < kKeysAtOnce; ++n, scores += kTile) {
+      for (ptrdiff_t d = whole; d < dim; ++d) by_key[n] = MulAdd(row[n * stride + d], query[d], by_key[n]);
+      wasm_v128_store(scores, wasm_f32x4_splat(by_key[n]));
+    }
+  }
+  for (; left > 0; --left, row += stride, scores += kTile) {
+    float sum = 0;
+    for (ptrdiff_t d = 0; d < dim; ++d) sum = MulAdd(row[d], query[d], sum);
+    wasm_v128_store(scores, wasm_f32x4_splat(sum));
   }
 }
 

@@ -12,6 +12,9 @@ namespace poslab {
 // keys: [tile.keys, dim]; panel: [dim, kTile].
 void ScoreTile(const Tile& tile, Rows keys, const float* panel, int64_t dim, float* scores);
 
+// The same for a tile of one query, from the query itself, [dim].
+void ScoreOne(const Tile& tile, Rows keys, const float* query, int64_t dim, float* scores);
+
 // out[d][lane] += sum over keys of weights[key][lane] * keys[key][d]: the output from the values, or the gradient of the
 // queries from the keys. Weights must be zero where hidden; hidden keys may hold NaN or infinity. out: [dim, kTile].
 void AddByLane(const Tile& tile, Rows keys, const float* weights, int64_t dim, float* out);
