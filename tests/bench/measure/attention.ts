@@ -2,7 +2,7 @@
 // Attention: the plain one beside every peer, every scheme forward beside what peers can do of it, every scheme
 // backward, shapes between the good ones, and decoding.
 
-import { errorAtSampledRows, loops } from "../peers/loops.js";
+import { errorAtSampledRows } from "../peers/loops.js";
 import { largestError, type AttentionProblem } from "../peers/peer.js";
 import { makeAttention, must, shapeOf, type AttentionKernel, type AttentionShape } from "./kernels.js";
 import { attempt, schemesOf, variantName, type Bench, type Table, type Variant } from "./place.js";
@@ -17,7 +17,7 @@ const kLongest: Record<string, number> = {
   "onnxruntime-web, MultiHeadAttention": 2048,
 };
 const kLongestQuick: Record<string, number> = { "plain JS loops": 256, "tfjs-wasm, batched": 256 };
-/** The fastest ones, which are all that a quick run times beside each scheme. */
+/** The fastest ones, which are all that is timed beside each scheme. */
 const kFastest = ["onnxruntime-web, MultiHeadAttention", "tfjs-wasm, split by hand"];
 const kSchemeLength = 1024;
 const kCacheLength = 4096;
@@ -171,7 +171,7 @@ async function schemeTable(bench: Bench, type: string): Promise<Table> {
   const plain = ours(bench, "none", shape);
   const given = problem.bias ? "the bias as an L x L input" : problem.rotation ? "the rotation" : null;
   const available = await peersOf(bench, given ? problem : plain.problem);
-  const peers = available.filter(({ name }) => (bench.quick ? kFastest.includes(name) : name !== loops.name));
+  const peers = available.filter(({ name }) => kFastest.includes(name));
   for (const peer of available) if (!peers.includes(peer)) peer.dispose?.();
   for (const peer of peers) {
     peer.name += given ? `, with ${given}` : ", without the encoding";
