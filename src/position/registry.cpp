@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One line a scheme.
+// One line a scheme, after the classic ones.
 #include "position/registry.h"
 
-#include "position/alibi.h"
+#include <algorithm>
+#include <array>
+
 #include "position/axial_rope.h"
+#include "position/classic_schemes.h"
 #include "position/cope.h"
 #include "position/dape.h"
 #include "position/deberta.h"
@@ -12,34 +15,15 @@
 #include "position/forgetting.h"
 #include "position/grid_bias.h"
 #include "position/grid_embedding.h"
-#include "position/kerple.h"
-#include "position/learned.h"
-#include "position/none.h"
 #include "position/pope.h"
 #include "position/relative_scalar.h"
-#include "position/rope.h"
 #include "position/sandwich.h"
-#include "position/shaw.h"
-#include "position/sinusoidal.h"
-#include "position/t5.h"
 #include "position/tisa.h"
-#include "position/transformer_xl.h"
-#include "position/xpos.h"
 
 namespace poslab {
 namespace {
 
-constexpr SchemeEntry kSchemes[] = {
-    {"none", "", MakeNone},
-    {"sinusoidal", "embedding", MakeSinusoidal},
-    {"learned", "embedding", MakeLearned},
-    {"shaw", "score value", MakeShaw},
-    {"transformer-xl", "score", MakeTransformerXl},
-    {"t5", "score", MakeT5},
-    {"rope", "rotation", MakeRope},
-    {"alibi", "score", MakeAlibi},
-    {"xpos", "rotation score", MakeXpos},
-    {"kerple", "score", MakeKerple},
+constexpr SchemeEntry kLaterSchemes[] = {
     {"fire", "score", MakeFire},
     {"sandwich", "score", MakeSandwich},
     {"tisa", "score", MakeTisa},
@@ -58,6 +42,12 @@ constexpr SchemeEntry kSchemes[] = {
     {"axial-learned", "embedding", MakeAxialLearned},
     {"learned-grid", "embedding", MakeLearnedGrid},
 };
+
+constexpr auto kSchemes = [] {
+  std::array<SchemeEntry, std::size(kClassicSchemes) + std::size(kLaterSchemes)> all{};
+  std::ranges::copy(kLaterSchemes, std::ranges::copy(kClassicSchemes, all.begin()).out);
+  return all;
+}();
 
 }  // namespace
 
