@@ -45,7 +45,7 @@ Status ReadByHead(Value options, const char* argument, int64_t heads, int64_t le
   Status status = Status::Number(Code::kShape, argument, static_cast<double>(tensor->data.size()),
                                  length ? "a tensor [{0}, {1}], a number a head and key," : "{0} numbers, one a head,",
                                  static_cast<double>(heads));
-  status.limits[1] = static_cast<double>(length);
+  status->limits[1] = static_cast<double>(length);
   return status;
 }
 
@@ -188,9 +188,9 @@ void AttentionGradientsCall(double message) {
   POSLAB_FAIL_IF_ERROR(ReadInto(options, "outputGradient", &output_gradient));
   if (output_gradient.shape != std::vector<int64_t>{heads, queries, width}) {
     Status status = Status::Text(Code::kShape, "outputGradient", "another shape", "the output's shape [{0}, {1}, {2}]");
-    status.limits[0] = static_cast<double>(heads);
-    status.limits[1] = static_cast<double>(queries);
-    status.limits[2] = static_cast<double>(width);
+    status->limits[0] = static_cast<double>(heads);
+    status->limits[1] = static_cast<double>(queries);
+    status->limits[2] = static_cast<double>(width);
     return Failed(status);
   }
   Buffer<float> output, log_sum_exp, query, key, value;

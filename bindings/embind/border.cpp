@@ -100,20 +100,20 @@ std::vector<std::string> TensorNames(const Description& description, const Dimen
 void AnswerFailure(const Status& status) {
   Answer& answer = TheAnswer();
   answer.Object();
-  answer.Field("code").Text(CodeText(status.code));
-  answer.Field("argument").Text(status.argument);
-  answer.Field("given").Text(status.given);
+  answer.Field("code").Text(CodeText(status.code()));
+  answer.Field("argument").Text(status.argument());
+  answer.Field("given").Text(status.given());
   answer.Field("givenNumber");
-  status.given_number ? answer.Number(*status.given_number) : answer.Null();
-  answer.Field("allowed").Text(status.allowed);
+  status.given_number() ? answer.Number(*status.given_number()) : answer.Null();
+  answer.Field("allowed").Text(status.allowed());
   answer.Field("limits").List();
-  for (double limit : status.limits) answer.Number(limit);
+  for (double limit : status.limits()) answer.Number(limit);
   answer.End();
-  answer.Field("suggestion").Text(status.suggestion);
+  answer.Field("suggestion").Text(status.suggestion());
   answer.End();
 }
 
-void Failed(const Status& status) {
+void Failed(Status status) {
   Answer& answer = TheAnswer();
   answer.Clear();
   answer.Object();
@@ -122,8 +122,8 @@ void Failed(const Status& status) {
   answer.End();
 }
 
-void DoneOr(const Status& status) {
-  if (!status.ok()) return Failed(status);
+void DoneOr(Status status) {
+  if (!status.ok()) return Failed(std::move(status));
   TheAnswer().Object();
   TheAnswer().End();
 }
@@ -253,7 +253,7 @@ Result<Positions> PositionsOf(Value given, int64_t start, int64_t count, const c
     Status status =
         Status::Number(Code::kShape, argument, static_cast<double>(storage->size() / axes),
                        axes == 1 ? "a list of {0} ids" : "the ids of {0} tokens, {1} each", static_cast<double>(count));
-    status.limits[1] = static_cast<double>(axes);
+    status->limits[1] = static_cast<double>(axes);
     return status;
   }
   return Positions{0, count, storage->data(), axes};

@@ -20,7 +20,7 @@ namespace poslab::border {
 // Answers { code, argument, given, givenNumber, allowed, limits, suggestion }.
 void AnswerFailure(const Status& status);
 // Answers { failure } and nothing else.
-void Failed(const Status& status);
+void Failed(Status status);
 // Answers { name: handle }.
 template <typename T>
 void AnswerHandle(const char* name, T* object) {
@@ -29,12 +29,12 @@ void AnswerHandle(const char* name, T* object) {
   TheAnswer().End();
 }
 // Answers {}, or { failure }.
-void DoneOr(const Status& status);
+void DoneOr(Status status);
 
 // Answers { failure } and returns from the surrounding function when `expression` is not ok.
-#define POSLAB_FAIL_IF_ERROR(expression)                                                                  \
-  do {                                                                                                    \
-    if (::poslab::Status status_ = (expression); !status_.ok()) return ::poslab::border::Failed(status_); \
+#define POSLAB_FAIL_IF_ERROR(expression)                                                                             \
+  do {                                                                                                               \
+    if (::poslab::Status status_ = (expression); !status_.ok()) return ::poslab::border::Failed(std::move(status_)); \
   } while (false)
 
 // Fields of an options object.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,9 @@ enum class Code : uint8_t {
   kState,          // called at a time when it cannot work
 };
 
-// `allowed` is a sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2 to {0}".
-struct Status {
+// What a failure says. `allowed` is a sentence part with places {0}, {1}, {2} for `limits`, e.g. "an even number from 2
+// to {0}".
+struct Failure {
   Code code = Code::kOk;
   std::string argument;                // the public name: "position.rotaryDim", "query", "training.steps"
   std::string given;                   // what was given, when it was text; empty otherwise
@@ -37,22 +39,61 @@ struct Status {
   std::string allowed;
   double limits[3] = {0, 0, 0};
   std::string suggestion;  // the nearest known name, or empty
+};
 
-  bool ok() const { return code == Code::kOk; }
+// Clang then hands a Status over as the pointer that it is, and sees that a null one needs no destroying.
+#if defined(__clang__)
+#define POSLAB_TRIVIAL_ABI [[clang::trivial_abi]]
+#define POSLAB_ALWAYS_INLINE [[gnu::always_inline]]
+#else
+#define POSLAB_TRIVIAL_ABI
+#define POSLAB_ALWAYS_INLINE
+#endif
 
-  // Copied, moved and destroyed wherever something can fail: by calls, or these members would be a third of the module.
-  Status();
-  ~Status();
-  Status(const Status& other);
-  Status(Status&& other) noexcept;
-  Status& operator=(const Status& other);
-  Status& operator=(Status&& other) noexcept;
+// Success, or a Failure of its own. Statuses are made, passed on and destroyed wherever something can fail: as one
+// pointer, null when all is well, or this would be a tenth of the module.
+class POSLAB_TRIVIAL_ABI Status {
+ public:
+  Status() = default;
+  explicit Status(const Failure& failure) : failure_(Copy(&failure)) {}
+  POSLAB_ALWAYS_INLINE ~Status() {
+    if (failure_) Delete(failure_);
+  }
+  POSLAB_ALWAYS_INLINE Status(const Status& other) : failure_(Copy(other.failure_)) {}
+  POSLAB_ALWAYS_INLINE Status(Status&& other) noexcept : failure_(other.failure_) { other.failure_ = nullptr; }
+  // By value: what was held goes with `other`.
+  POSLAB_ALWAYS_INLINE Status& operator=(Status other) noexcept {
+    Failure* held = failure_;
+    failure_ = other.failure_;
+    other.failure_ = held;
+    return *this;
+  }
 
-  static Status Ok() { return {}; }
+  POSLAB_ALWAYS_INLINE bool ok() const { return !failure_; }
+  // What it says: when it is ok, what a Failure says that nothing was written into.
+  Code code() const { return failure_ ? failure_->code : Code::kOk; }
+  const std::string& argument() const { return failure().argument; }
+  const std::string& given() const { return failure().given; }
+  const std::optional<double>& given_number() const { return failure().given_number; }
+  const std::string& allowed() const { return failure().allowed; }
+  std::span<const double, 3> limits() const { return failure().limits; }
+  const std::string& suggestion() const { return failure().suggestion; }
+  const Failure& failure() const { return failure_ ? *failure_ : Nothing(); }
+  // To say it better; there is nothing to write to when it is ok.
+  Failure* operator->() { return failure_; }
+
+  POSLAB_ALWAYS_INLINE static Status Ok() { return {}; }
   static Status Number(Code code, std::string_view argument, double given, std::string_view allowed, double limit0 = 0,
                        double limit1 = 0, double limit2 = 0);
   static Status Text(Code code, std::string_view argument, std::string_view given, std::string_view allowed,
                      std::string_view suggestion = {});
+
+ private:
+  static void Delete(Failure* failure);
+  static Failure* Copy(const Failure* failure);  // null of null
+  static const Failure& Nothing();
+
+  Failure* failure_ = nullptr;
 };
 
 // A value or the Status that says why there is none.

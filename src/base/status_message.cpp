@@ -11,9 +11,9 @@ namespace {
 
 std::string AllowedText(const Status& status) {
   std::string text;
-  for (const char* c = status.allowed.c_str(); *c; ++c) {
+  for (const char* c = status.allowed().c_str(); *c; ++c) {
     if (c[0] == '{' && c[1] >= '0' && c[1] <= '2' && c[2] == '}') {
-      text += NumberText(status.limits[c[1] - '0']);
+      text += NumberText(status.limits()[c[1] - '0']);
       c += 2;
     } else {
       text += *c;
@@ -23,8 +23,8 @@ std::string AllowedText(const Status& status) {
 }
 
 std::string GivenText(const Status& status) {
-  if (status.given_number) return NumberText(*status.given_number);
-  return status.given.empty() ? "" : "\"" + status.given + "\"";
+  if (status.given_number()) return NumberText(*status.given_number());
+  return status.given().empty() ? "" : "\"" + status.given() + "\"";
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ std::string NumberText(double number) {
 std::string Message(const Status& status) {
   if (status.ok()) return "ok";
   const std::string allowed = AllowedText(status), given = GivenText(status);
-  std::string text = status.argument.empty() ? "the call" : status.argument;
-  switch (status.code) {
+  std::string text = status.argument().empty() ? "the call" : status.argument();
+  switch (status.code()) {
     case Code::kMissing:
       text += " is missing";
       if (!allowed.empty()) text += ": " + allowed;
@@ -101,7 +101,7 @@ std::string Message(const Status& status) {
       if (given.empty() && allowed.empty()) text += " is not allowed";
       break;
   }
-  if (!status.suggestion.empty()) text += " (did you mean \"" + status.suggestion + "\"?)";
+  if (!status.suggestion().empty()) text += " (did you mean \"" + status.suggestion() + "\"?)";
   return text + ".";
 }
 

@@ -45,7 +45,7 @@ Result<int64_t> Decode(std::span<const uint8_t> utf8, uint32_t* code_points) {
     const int length = DecodeOne(utf8.subspan(offset), &code_points[count]);
     if (length == 0) {
       Status status = Status::Text(Code::kFormat, "task.text", "", "UTF-8; the bytes at offset {0} are not");
-      status.limits[0] = static_cast<double>(offset);
+      status->limits[0] = static_cast<double>(offset);
       return status;
     }
     offset += length;

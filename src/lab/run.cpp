@@ -43,7 +43,7 @@ Status TryAtTest(const RunDescription& description, const AtTest& change, Model*
     if (!made.ok()) return made.status();
     Status status = TryOnce(model, made->options);
     if (status.ok()) continue;
-    status.argument = "atTest." + status.argument;
+    status->argument.insert(0, "atTest.");
     return status;
   }
   return Status::Ok();

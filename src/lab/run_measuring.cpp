@@ -101,7 +101,7 @@ Status Run::Parts::ScoreWindows(const RunOptions& options, int64_t first, int64_
     // A longer text than there are ids is no length of this encoding.
     Status status = DrawInto(length, kTestSeed, length, &placed);
     if (!status.ok()) {
-      status.code = Code::kNotDefined;
+      status->code = Code::kNotDefined;
       return status;
     }
   }

@@ -25,7 +25,7 @@ void SaveResult(const LengthResult& result, StateWriter* writer) {
   for (double number : {result.loss, result.loss_error, result.loss_at_end, result.loss_at_end_error, result.accuracy,
                         result.accuracy_at_end})
     writer->Number(number);
-  const Status& reason = result.reason;
+  const Failure& reason = result.reason.failure();
   writer->Number<uint8_t>(static_cast<uint8_t>(reason.code));
   for (std::string_view text : {std::string_view(reason.argument), std::string_view(reason.given),
                                 std::string_view(reason.allowed), std::string_view(reason.suggestion)})
@@ -42,7 +42,7 @@ LengthResult LoadResult(StateReader* reader) {
   for (double* number : {&result.loss, &result.loss_error, &result.loss_at_end, &result.loss_at_end_error,
                          &result.accuracy, &result.accuracy_at_end})
     *number = reader->Number<double>();
-  Status& reason = result.reason;
+  Failure reason;
   const uint8_t code = reader->Number<uint8_t>();
   reader->Require(code <= static_cast<uint8_t>(Code::kState) && result.defined == (code == 0));
   reason.code = static_cast<Code>(code);
@@ -54,6 +54,7 @@ LengthResult LoadResult(StateReader* reader) {
   const double number = reader->Number<double>();
   if (has_number) reason.given_number = number;
   for (double& limit : reason.limits) limit = reader->Number<double>();
+  if (reason.code != Code::kOk) result.reason = Status(reason);
   return result;
 }
 
@@ -107,7 +108,7 @@ struct Loaded {
 Status Broken(const StateReader& reader) {
   Status status =
       Status::Text(Code::kFormat, "state", "", "the saved state of a run, which it stops being at byte {0}");
-  status.limits[0] = static_cast<double>(reader.offset());
+  status->limits[0] = static_cast<double>(reader.offset());
   return status;
 }
 

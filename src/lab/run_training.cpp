@@ -51,7 +51,7 @@ Status Run::Parts::TrainStep() {
   const Result<double> norm = optimizer.Step(model.get());
   if (!norm.ok()) {
     // These weights gave a finite loss, and the optimiser left them as they were.
-    diverged = norm.status().code == Code::kDiverged;
+    diverged = norm.status().code() == Code::kDiverged;
     return diverged ? Diverged() : norm.status();
   }
   losses[step] = result->loss;

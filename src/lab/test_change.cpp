@@ -15,7 +15,7 @@ constexpr std::string_view kScaledRopeTypes[] = {"linear", "ntk", "dynamic", "ya
 
 // The argument as the experiment calls it: "position.theta" of a change is "atTest.position.theta".
 Status AsAtTest(Status status) {
-  status.argument = "atTest." + status.argument;
+  status->argument.insert(0, "atTest.");
   return status;
 }
 

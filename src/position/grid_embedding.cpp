@@ -130,7 +130,7 @@ class GridTables : public Scheme {
         Status status = Status::Number(Code::kNotDefined, "position", static_cast<double>(id),
                                        "a place of the grid, which has {0} rows of {1}, after {2} other tokens",
                                        static_cast<double>(grid->height), static_cast<double>(grid->width));
-        status.limits[2] = static_cast<double>(grid->prefix_tokens);
+        status->limits[2] = static_cast<double>(grid->prefix_tokens);
         return status;
       }
       for (const Part& part : PartsOf(dimensions, y, x, id)) visit(n, part);

@@ -59,13 +59,13 @@ Status CheckPositionOnly(const Scheme& scheme, const Dimensions& heads_only, con
                           "a whole number of at least {0}", 1);
   }
   const Result<FrequencyTable> frequencies = scheme.Frequencies(heads_only, 0);
-  const bool rotates = frequencies.ok() || frequencies.status().code != Code::kContradiction;
+  const bool rotates = frequencies.ok() || frequencies.status().code() != Code::kContradiction;
   if (rotates || !scheme.acts_on_attention()) return NoSuchThing(scheme, allowed);
   const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(heads_only);
   // A grid that is not said may follow from tensors, which are checked later; a head's width cannot be had here.
-  const bool field = specs.status().argument.starts_with("position.");
-  if (specs.ok() || (specs.status().code == Code::kMissing && field)) return Status::Ok();
-  return specs.status().code == Code::kMissing ? NoSuchThing(scheme, allowed) : specs.status();
+  const bool field = specs.status().argument().starts_with("position.");
+  if (specs.ok() || (specs.status().code() == Code::kMissing && field)) return Status::Ok();
+  return specs.status().code() == Code::kMissing ? NoSuchThing(scheme, allowed) : specs.status();
 }
 
 // bias[i, j] of one head for contiguous positions: each row is a stretch of the biases by distance, one place further

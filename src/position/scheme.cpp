@@ -29,7 +29,7 @@ Status WrongShape(std::string_view name, std::span<const int64_t> given, std::sp
   for (size_t n = 0; n < std::min<size_t>(3, wanted.size()); ++n) limits[n] = static_cast<double>(wanted[n]);
   Status status = Status::Text(Code::kShape, "position." + std::string(name), ShapeText(given),
                                kAllowed[std::min<size_t>(3, wanted.size())]);
-  std::copy(limits, limits + 3, status.limits);
+  std::copy(limits, limits + 3, status->limits);
   return status;
 }
 

@@ -49,7 +49,7 @@ TEST_CASE("a sink of zero is softmax with one more in the denominator") {
   REQUIRE(poslab::Attention(problem.arguments(), &results, &workspace).ok());
   CHECK(weights[0] + weights[1] == doctest::Approx(1));
   problem.sinks[0] = std::nanf("");
-  CHECK(poslab::Attention(problem.arguments(), &results, &workspace).argument == "sinks");
+  CHECK(poslab::Attention(problem.arguments(), &results, &workspace).argument() == "sinks");
 }
 
 TEST_CASE("temperatures multiply the turned queries, by query and by head") {

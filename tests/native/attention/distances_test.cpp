@@ -180,15 +180,15 @@ TEST_CASE("Far keys are seen at the distance of their groups, or at the window's
 TEST_CASE("Distances need a causal mask, sizes of at least one, and a scheme that does not count along the keys") {
   Case item({"rope", {}}, 4, 4);
   DistancedAttention a, b, c, d;
-  CHECK(a.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kGrouped, 0, 1}).argument ==
+  CHECK(a.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kGrouped, 0, 1}).argument() ==
         "distances.window");
-  CHECK(b.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kGrouped, 2, 0}).argument ==
+  CHECK(b.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kGrouped, 2, 0}).argument() ==
         "distances.group");
   item.problem.mask.causal = false;
-  CHECK(c.Bind(*item.scheme, item.bind, item.Arguments(), {}).argument == "distances.window");
-  CHECK(c.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kClamped, 2, 1}).argument == "distances");
+  CHECK(c.Bind(*item.scheme, item.bind, item.Arguments(), {}).argument() == "distances.window");
+  CHECK(c.Bind(*item.scheme, item.bind, item.Arguments(), {Distances::Kind::kClamped, 2, 1}).argument() == "distances");
   const Case cope({"cope", {}}, 4, 4);
-  CHECK(d.Bind(*cope.scheme, cope.bind, cope.Arguments(), {Distances::Kind::kClamped, 2, 1}).code ==
+  CHECK(d.Bind(*cope.scheme, cope.bind, cope.Arguments(), {Distances::Kind::kClamped, 2, 1}).code() ==
         Code::kContradiction);
 }
 

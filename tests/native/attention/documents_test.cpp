@@ -89,9 +89,9 @@ TEST_CASE("documents out of order are refused") {
   AttentionResults results;
   results.output = HeadsView<float>::Packed(output.data(), 1, 4, 8);
   const poslab::Status status = poslab::Attention(problem.arguments(), &results, &workspace);
-  CHECK(status.code == Code::kRange);
-  CHECK(status.argument == "mask.documents");
-  CHECK(status.given_number == 1);
+  CHECK(status.code() == Code::kRange);
+  CHECK(status.argument() == "mask.documents");
+  CHECK(status.given_number() == 1);
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ Status Try(const AttentionArguments& arguments) { return poslab::CheckAttention(
 
 void CheckRefused(const AttentionArguments& arguments, Code code, const std::string& name) {
   const Status status = Try(arguments);
-  CHECK(status.code == code);
-  CHECK(status.argument == name);
-  CHECK(status.allowed != "");
+  CHECK(status.code() == code);
+  CHECK(status.argument() == name);
+  CHECK(status.allowed() != "");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ TEST_CASE("sizes beyond the address space are refused with the bytes asked for")
   AttentionArguments a = problem.arguments();
   a.query.length = int64_t{1} << 60;
   CheckRefused(a, Code::kMemory, "query");
-  CHECK(*Try(a).given_number == std::ldexp(32.0, 60));
+  CHECK(*Try(a).given_number() == std::ldexp(32.0, 60));
   a = problem.arguments();
   a.key.length = a.value.length = std::numeric_limits<int64_t>::max();
   CheckRefused(a, Code::kMemory, "key");
@@ -120,9 +120,9 @@ TEST_CASE("sizes beyond the address space are refused with the bytes asked for")
   CHECK(*poslab::WeightsSize("weights", 2, 0, 5) == 0);
   const poslab::Result<int64_t> size = poslab::WeightsSize("weights", 12, int64_t{1} << 31, int64_t{1} << 31);
   REQUIRE(!size.ok());
-  CHECK(size.status().code == Code::kMemory);
-  CHECK(size.status().argument == "weights");
-  CHECK(*size.status().given_number == std::ldexp(48.0, 62));
+  CHECK(size.status().code() == Code::kMemory);
+  CHECK(size.status().argument() == "weights");
+  CHECK(*size.status().given_number() == std::ldexp(48.0, 62));
   // [12, 9600, 9600] floats are 4.4 GB: too much where addresses have 32 bits, and only there.
   CHECK(poslab::WeightsSize("bias", 12, 9600, 9600).ok() == (sizeof(void*) == 8));
 }
@@ -133,7 +133,7 @@ TEST_CASE("results and gradients of other shapes are refused") {
   AttentionResults results;
   poslab::AttentionWorkspace workspace;
   results.output = HeadsView<float>::Packed(data.data(), 2, 3, 8);
-  CHECK(poslab::Attention(problem.arguments(), &results, &workspace).argument == "output");
+  CHECK(poslab::Attention(problem.arguments(), &results, &workspace).argument() == "output");
   results.output = HeadsView<float>::Packed(data.data(), 2, 3, 6);
   CHECK(poslab::Attention(problem.arguments(), &results, &workspace).ok());
 
@@ -145,7 +145,7 @@ TEST_CASE("results and gradients of other shapes are refused") {
   gradients.key = HeadsView<float>::Packed(data.data(), 1, 5, 8);
   gradients.value = HeadsView<float>::Packed(data.data(), 1, 5, 8);
   const auto name = [&] {
-    return poslab::AttentionBackward(problem.arguments(), forward, &gradients, &workspace).argument;
+    return poslab::AttentionBackward(problem.arguments(), forward, &gradients, &workspace).argument();
   };
   CHECK(name() == "gradient.value");
   gradients.value.dim = gradients.value.row_stride = 6;

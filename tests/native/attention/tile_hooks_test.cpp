@@ -145,6 +145,6 @@ TEST_CASE("a failing tile hook ends the call with its status") {
   results.output = poslab::HeadsView<float>::Packed(output.data(), 1, 3, 4);
   poslab::AttentionWorkspace workspace;
   const poslab::Status status = poslab::Attention(problem.arguments(), &results, &workspace);
-  CHECK(status.code == poslab::Code::kMemory);
-  CHECK(status.argument == "hook");
+  CHECK(status.code() == poslab::Code::kMemory);
+  CHECK(status.argument() == "hook");
 }

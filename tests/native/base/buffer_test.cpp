@@ -34,10 +34,10 @@ TEST_CASE("A buffer is zeroed and aligned, keeps its numbers when moved, and may
 TEST_CASE("What cannot be had is a failure that says how many bytes, and the buffer lives on") {
   Buffer<double> buffer;
   const Status status = buffer.Resize("result", int64_t{1} << 50);
-  CHECK(status.code == Code::kMemory);
-  CHECK(status.argument == "result");
-  CHECK(status.given_number == 9007199254740992.0);
-  CHECK(buffer.Resize("result", -1).code == Code::kMemory);
+  CHECK(status.code() == Code::kMemory);
+  CHECK(status.argument() == "result");
+  CHECK(status.given_number() == 9007199254740992.0);
+  CHECK(buffer.Resize("result", -1).code() == Code::kMemory);
   CHECK(buffer.Resize("result", 4).ok());
 }
 

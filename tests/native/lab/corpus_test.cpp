@@ -97,9 +97,9 @@ TEST_CASE("Bytes that are not UTF-8 are refused with their offset") {
     CAPTURE(std::string(bad.what));
     const CorpusResult corpus = MakeCorpus(bad.bytes);
     REQUIRE(!corpus.ok());
-    CHECK(corpus.status().code == Code::kFormat);
-    CHECK(corpus.status().argument == "task.text");
-    CHECK(corpus.status().limits[0] == static_cast<double>(bad.offset));
+    CHECK(corpus.status().code() == Code::kFormat);
+    CHECK(corpus.status().argument() == "task.text");
+    CHECK(corpus.status().limits()[0] == static_cast<double>(bad.offset));
     // The same bytes are a fine corpus of bytes.
     CHECK(MakeCorpus(bad.bytes, Corpus::Unit::kBytes).ok());
   }
@@ -151,8 +151,8 @@ TEST_CASE("Texts without room for two parts are refused") {
   for (const char* text : {"", "a", "\u4f60", "\ufeff", "\ufeffa"}) {
     const CorpusResult corpus = MakeCorpus(text);
     REQUIRE(!corpus.ok());
-    CHECK(corpus.status().code == Code::kRange);
-    CHECK(corpus.status().argument == "task.text");
+    CHECK(corpus.status().code() == Code::kRange);
+    CHECK(corpus.status().argument() == "task.text");
   }
   CHECK(MakeCorpus("ab").ok());
 }
@@ -173,30 +173,30 @@ TEST_CASE("A text that is too short for a length says how many characters are th
 
   CHECK(task.CheckLength(179, true).ok());
   const poslab::Status training = task.CheckLength(180, true);
-  CHECK(training.code == Code::kRange);
-  CHECK(training.argument == "training.length");
-  CHECK(training.given_number == 180);
-  CHECK(training.limits[0] == 179);
-  CHECK(training.limits[1] == 180);
-  CHECK(training.limits[2] == 202);  // floor(0.9 * 202) = 181 = 180 + 1; floor(0.9 * 201) = 180
+  CHECK(training.code() == Code::kRange);
+  CHECK(training.argument() == "training.length");
+  CHECK(training.given_number() == 180);
+  CHECK(training.limits()[0] == 179);
+  CHECK(training.limits()[1] == 180);
+  CHECK(training.limits()[2] == 202);  // floor(0.9 * 202) = 181 = 180 + 1; floor(0.9 * 201) = 180
 
   CHECK(task.CheckLength(18, false).ok());
   const poslab::Status test = task.CheckLength(19, false);
-  CHECK(test.code == Code::kRange);
-  CHECK(test.argument == "test.lengths");
-  CHECK(test.limits[0] == 18);
-  CHECK(test.limits[1] == 20);
-  CHECK(test.limits[2] == 201);  // 201 - floor(0.9 * 201) = 21 = 19 + 2; of 200 it is 20
+  CHECK(test.code() == Code::kRange);
+  CHECK(test.argument() == "test.lengths");
+  CHECK(test.limits()[0] == 18);
+  CHECK(test.limits()[1] == 20);
+  CHECK(test.limits()[2] == 201);  // 201 - floor(0.9 * 201) = 21 = 19 + 2; of 200 it is 20
 
-  CHECK(task.CheckLength(0, true).code == Code::kRange);
-  CHECK(task.CheckLength(-5, false).code == Code::kRange);
-  CHECK(task.CheckLength(INT64_MAX, false).code == Code::kRange);
+  CHECK(task.CheckLength(0, true).code() == Code::kRange);
+  CHECK(task.CheckLength(-5, false).code() == Code::kRange);
+  CHECK(task.CheckLength(INT64_MAX, false).code() == Code::kRange);
 }
 
 TEST_CASE("A text needs a corpus") {
   const auto task = MakeTask({.type = "text"}, nullptr, 1);
   REQUIRE(!task.ok());
-  CHECK(task.status().code == Code::kMissing);
+  CHECK(task.status().code() == Code::kMissing);
 }
 
 TEST_CASE("Window w of W ends after the character that the experiment's formula says") {

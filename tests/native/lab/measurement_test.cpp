@@ -86,7 +86,7 @@ TEST_CASE("A loss that is not finite is no result") {
     Add(&measurement, {1, bad});
     const LengthResult result = measurement.Finish();
     CHECK_FALSE(result.defined);
-    CHECK(result.reason.code == poslab::Code::kNotDefined);
+    CHECK(result.reason.code() == poslab::Code::kNotDefined);
   }
 }
 

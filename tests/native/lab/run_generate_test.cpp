@@ -72,8 +72,8 @@ TEST_CASE("A learned table ends the text, and says where before anything is writ
   REQUIRE(run->Generate(prompt, 6, 0, 1, {}, ids, nullptr).ok());  // reads 8 places, L
   ids[0] = -5;
   const Status status = run->Generate(prompt, 7, 0, 1, {}, ids, nullptr);
-  CHECK(status.code == Code::kNotDefined);
-  CHECK(status.limits[0] == 6);
+  CHECK(status.code() == Code::kNotDefined);
+  CHECK(status.limits()[0] == 6);
   CHECK(ids[0] == -5);
   AtTest stretched;
   stretched.interpolate = true;
@@ -87,11 +87,11 @@ TEST_CASE("Generating refuses empty prompts, unknown ids and temperatures that m
   const auto run = Trained("rope");
   const int32_t prompt[] = {1}, unknown[] = {1000}, negative[] = {-1};
   int32_t ids[4];
-  CHECK(run->Generate({}, 4, 1, 1, {}, ids, nullptr).argument == "prompt");
-  CHECK(run->Generate(unknown, 4, 1, 1, {}, ids, nullptr).code == Code::kRange);
-  CHECK(run->Generate(negative, 4, 1, 1, {}, ids, nullptr).code == Code::kRange);
-  CHECK(run->Generate(prompt, -1, 1, 1, {}, ids, nullptr).argument == "count");
+  CHECK(run->Generate({}, 4, 1, 1, {}, ids, nullptr).argument() == "prompt");
+  CHECK(run->Generate(unknown, 4, 1, 1, {}, ids, nullptr).code() == Code::kRange);
+  CHECK(run->Generate(negative, 4, 1, 1, {}, ids, nullptr).code() == Code::kRange);
+  CHECK(run->Generate(prompt, -1, 1, 1, {}, ids, nullptr).argument() == "count");
   CHECK(run->Generate(prompt, 0, 1, 1, {}, ids, nullptr).ok());
   for (double temperature : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)})
-    CHECK(run->Generate(prompt, 4, temperature, 1, {}, ids, nullptr).argument == "temperature");
+    CHECK(run->Generate(prompt, 4, temperature, 1, {}, ids, nullptr).argument() == "temperature");
 }

@@ -89,11 +89,11 @@ TEST_CASE("A diverged run is diverged after resuming, with the last good weights
     before = Resumed(description, nullptr, *run);
     status = run->Advance(1);
   }
-  REQUIRE(status.code == Code::kDiverged);
-  CHECK(before->Advance(1).code == Code::kDiverged);
+  REQUIRE(status.code() == Code::kDiverged);
+  CHECK(before->Advance(1).code() == Code::kDiverged);
   CHECK(WeightBits(*before) == WeightBits(*run));
   const auto after = Resumed(description, nullptr, *run);
-  CHECK(after->Advance(1).code == Code::kDiverged);
+  CHECK(after->Advance(1).code() == Code::kDiverged);
   CHECK(after->progress().step == run->progress().step);
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("The state of another run is refused and leaves the run as it was") {
     const auto target = MakeRun(other, std::move(corpus));
     const std::vector<uint8_t> before = Saved(*target);
     const Status status = target->LoadState(state);
-    CHECK(status.code == Code::kContradiction);
-    CHECK(status.argument == "state");
+    CHECK(status.code() == Code::kContradiction);
+    CHECK(status.argument() == "state");
     CHECK(Saved(*target) == before);
   };
   RunDescription other = description;
@@ -141,12 +141,12 @@ TEST_CASE("Bytes that are not a state are refused, wherever they stop or change,
     const std::vector<uint8_t> state = Saved(*run);
     for (size_t size = 0; size < state.size(); size += size < 64 || size + 400 > state.size() ? 1 : 37) {
       const Status status = target->LoadState({state.data(), size});
-      REQUIRE(status.code == Code::kFormat);
-      REQUIRE(status.argument == "state");
+      REQUIRE(status.code() == Code::kFormat);
+      REQUIRE(status.argument() == "state");
     }
     std::vector<uint8_t> longer = state;
     longer.push_back(0);
-    CHECK(target->LoadState(longer).code == Code::kFormat);
+    CHECK(target->LoadState(longer).code() == Code::kFormat);
     CHECK(Saved(*target) == before);
     // A changed byte is refused or changes a number; it never crashes or asks for more memory than a state needs.
     for (size_t place = 0; place < state.size(); place += place < 64 || place + 400 > state.size() ? 1 : 53)

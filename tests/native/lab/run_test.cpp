@@ -62,8 +62,8 @@ TEST_CASE("A run that cannot work is refused with the argument's name before any
     bad.spoil(&description);
     const auto run = Run::Make(description, nullptr);
     REQUIRE(!run.ok());
-    CHECK(run.status().argument == bad.argument);
-    CHECK(run.status().code == bad.code);
+    CHECK(run.status().argument() == bad.argument);
+    CHECK(run.status().code() == bad.code);
   }
 }
 
@@ -72,8 +72,8 @@ TEST_CASE("A text that is too short for the test lengths is refused with its len
   description.test_lengths = {8, 100000};
   const auto run = Run::Make(description, SmallText());
   REQUIRE(!run.ok());
-  CHECK(run.status().argument == "test.lengths");
-  CHECK(run.status().limits[1] == static_cast<double>(SmallText()->test().size()));
+  CHECK(run.status().argument() == "test.lengths");
+  CHECK(run.status().limits()[1] == static_cast<double>(SmallText()->test().size()));
 }
 
 TEST_CASE("A run goes from training through measuring to done and reports on its way") {
@@ -113,7 +113,7 @@ TEST_CASE("A run goes from training through measuring to done and reports on its
   CHECK(run->by_position().bin_width == 1);
   CHECK(run->by_position().loss.size() == 32);
   CHECK(run->Advance(1).ok());
-  CHECK(run->Advance(0).code == Code::kRange);
+  CHECK(run->Advance(0).code() == Code::kRange);
 }
 
 TEST_CASE("A slice of measuring is bounded: one step's worth is not the whole") {
@@ -263,13 +263,13 @@ TEST_CASE("A diverging run says its step, keeps the last good weights and can st
   const auto run = MakeRun(description);
   Status status;
   while (status.ok() && run->progress().phase == Run::Phase::kTraining) status = run->Advance(1);
-  CHECK(status.code == Code::kDiverged);
+  CHECK(status.code() == Code::kDiverged);
   const int64_t step = run->progress().step;
-  CHECK(status.given_number == static_cast<double>(step));
+  CHECK(status.given_number() == static_cast<double>(step));
   CHECK(step < 12);
   CHECK(run->losses().size() == static_cast<size_t>(step));
   for (float weight : run->model().weights()) REQUIRE(std::isfinite(weight));
-  CHECK(run->Advance(1).code == Code::kDiverged);  // again, and nothing changes
+  CHECK(run->Advance(1).code() == Code::kDiverged);  // again, and nothing changes
   CHECK(run->progress().step == step);
 
   // The last good weights are those before the update that ruined them: a run that stops there has the same.

@@ -248,7 +248,7 @@ TEST_CASE("Sample rows come from the seed of the call and obey the length checks
   CHECK(targets == again_targets);
   REQUIRE(poslab::SampleRow(*task, 33, 2, again.data(), again_targets.data()).ok());
   CHECK(ids != again);
-  CHECK(poslab::SampleRow(*task, 8, 1, ids.data(), targets.data()).code == Code::kRange);
+  CHECK(poslab::SampleRow(*task, 8, 1, ids.data(), targets.data()).code() == Code::kRange);
 }
 
 TEST_CASE("Ids are written one sign each, and copy reads like what it is") {
@@ -291,29 +291,29 @@ TEST_CASE("Rows in which nothing could be scored are refused by their length") {
     CHECK(task->CheckLength(c.training, true).ok());
     CHECK(task->CheckLength(c.test, false).ok());
     const poslab::Status training = task->CheckLength(c.training - 1, true);
-    CHECK(training.code == Code::kRange);
-    CHECK(training.argument == "training.length");
-    CHECK(training.limits[0] == c.training);
+    CHECK(training.code() == Code::kRange);
+    CHECK(training.argument() == "training.length");
+    CHECK(training.limits()[0] == c.training);
     const poslab::Status test = task->CheckLength(c.test - 1, false);
-    CHECK(test.code == Code::kRange);
-    CHECK(test.argument == "test.lengths");
-    CHECK(task->CheckLength(INT64_MIN, true).code == Code::kRange);
+    CHECK(test.code() == Code::kRange);
+    CHECK(test.argument() == "test.lengths");
+    CHECK(task->CheckLength(INT64_MIN, true).code() == Code::kRange);
   }
 }
 
 TEST_CASE("Unknown tasks get the nearest name, places outside their limits an error") {
   const auto misspelt = MakeTask({.type = "lookbak"}, nullptr, 1);
   REQUIRE(!misspelt.ok());
-  CHECK(misspelt.status().code == Code::kUnknownName);
-  CHECK(misspelt.status().argument == "task.type");
-  CHECK(misspelt.status().suggestion == "lookback");
+  CHECK(misspelt.status().code() == Code::kUnknownName);
+  CHECK(misspelt.status().argument() == "task.type");
+  CHECK(misspelt.status().suggestion() == "lookback");
   for (int64_t distance : {INT64_MIN, int64_t{-1}, int64_t{0}, int64_t{1} << 40}) {
     const auto task = MakeTask({.type = "lookback", .distance = distance}, nullptr, 1);
     REQUIRE(!task.ok());
-    CHECK(task.status().code == Code::kRange);
-    CHECK(task.status().argument == "task.distance");
+    CHECK(task.status().code() == Code::kRange);
+    CHECK(task.status().argument() == "task.distance");
   }
   const auto negative = MakeTask({.type = "fixed-position", .position = -1}, nullptr, 1);
   REQUIRE(!negative.ok());
-  CHECK(negative.status().argument == "task.position");
+  CHECK(negative.status().argument() == "task.position");
 }

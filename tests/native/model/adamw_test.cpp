@@ -114,8 +114,8 @@ TEST_CASE("A norm that is not finite names the step and changes nothing") {
   for (float bad : {NAN, INFINITY}) {
     model->gradients()[5] = bad;
     const auto result = optimizer->Step(model.get());
-    CHECK(result.status().code == Code::kDiverged);
-    CHECK(result.status().given_number == 1);
+    CHECK(result.status().code() == Code::kDiverged);
+    CHECK(result.status().given_number() == 1);
     CHECK(std::equal(weights.begin(), weights.end(), model->weights().begin()));
     CHECK(std::equal(first.begin(), first.end(), optimizer->first_moment().begin()));
     CHECK(optimizer->step() == 1);
@@ -155,8 +155,8 @@ TEST_CASE("Optimiser settings out of range are refused by name") {
     OptimizerDescription d;
     change(d);
     const Status status = CheckOptimizer(d);
-    CHECK(status.code == Code::kRange);
-    return status.argument;
+    CHECK(status.code() == Code::kRange);
+    return status.argument();
   };
   using D = OptimizerDescription;
   CHECK(refused([](D& d) { d.learning_rate = NAN; }) == "training.learningRate");
@@ -177,5 +177,5 @@ TEST_CASE("An optimiser refuses a model of another size") {
   larger.layers = 3;
   auto other = MakeModel(larger, {SchemeOf("none")});
   auto optimizer = AdamW::Make({}, *model);
-  CHECK(optimizer->Step(other.get()).status().code == Code::kState);
+  CHECK(optimizer->Step(other.get()).status().code() == Code::kState);
 }

@@ -26,7 +26,7 @@ Status Refusal(Change change) {
   change(d);
   const Status checked = CheckModel(d);
   const Status made = Model::Make(d, {SchemeOf("none")}).status();
-  CHECK(made.code == checked.code);
+  CHECK(made.code() == checked.code());
   return checked;
 }
 
@@ -37,10 +37,10 @@ TEST_CASE("Descriptions that cannot work are refused by the name of the field") 
   const auto expect = [](Code code, const std::string& name, auto change) {
     const Status status = Refusal(change);
     CAPTURE(name);
-    CHECK(status.code == code);
-    CHECK(status.argument == name);
-    CHECK(status.given_number.has_value());
-    CHECK(status.allowed != "");
+    CHECK(status.code() == code);
+    CHECK(status.argument() == name);
+    CHECK(status.given_number().has_value());
+    CHECK(status.allowed() != "");
   };
   expect(Code::kRange, "model.vocabulary", [](D& d) { d.vocabulary = 0; });
   expect(Code::kRange, "model.dim", [](D& d) { d.dim = 0; });
@@ -67,18 +67,18 @@ TEST_CASE("A learned table too long for any memory is refused before it is asked
   d.trained_length = INT64_MAX / 2;
   const auto model = Model::Make(d, {SchemeOf("learned")});
   REQUIRE_FALSE(model.ok());
-  CHECK((model.status().code == Code::kMemory || model.status().code == Code::kRange));
+  CHECK((model.status().code() == Code::kMemory || model.status().code() == Code::kRange));
 }
 
 TEST_CASE("Schemes come one for all layers or one a layer") {
   auto none = SchemeOf("none");
   CHECK(Model::Make(SmallDescription(), {none}).ok());
   CHECK(Model::Make(SmallDescription(), {none, SchemeOf("alibi")}).ok());
-  CHECK(Model::Make(SmallDescription(), {none, none, none}).status().argument == "position");
-  CHECK(Model::Make(SmallDescription(), {}).status().argument == "position");
-  CHECK(Model::Make(SmallDescription(), {none, nullptr}).status().code == Code::kMissing);
+  CHECK(Model::Make(SmallDescription(), {none, none, none}).status().argument() == "position");
+  CHECK(Model::Make(SmallDescription(), {}).status().argument() == "position");
+  CHECK(Model::Make(SmallDescription(), {none, nullptr}).status().code() == Code::kMissing);
   // Two different tables added before the first layer contradict each other.
-  CHECK(Model::Make(SmallDescription(), {SchemeOf("sinusoidal"), SchemeOf("learned")}).status().code ==
+  CHECK(Model::Make(SmallDescription(), {SchemeOf("sinusoidal"), SchemeOf("learned")}).status().code() ==
         Code::kContradiction);
 }
 

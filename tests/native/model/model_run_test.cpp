@@ -20,7 +20,7 @@ constexpr int32_t kVocabulary = 7;
 std::vector<float> Logits(Model* model, const std::vector<int32_t>& ids, int64_t batch, int64_t length,
                           const RunOptions& options = {}) {
   const auto result = model->Forward(ids, batch, length, options);
-  REQUIRE_MESSAGE(result.ok(), result.status().argument);
+  REQUIRE_MESSAGE(result.ok(), result.status().argument());
   return {result->begin(), result->end()};
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("A learned table is read at the offset, and is not defined past its en
   table.table_override = rows.data();
   CHECK(Logits(model.get(), ids, 1, 4, table) == moved);
   shifted.position_offset = 3;
-  CHECK(model->Forward(ids, 1, 4, shifted).status().code == Code::kNotDefined);
+  CHECK(model->Forward(ids, 1, 4, shifted).status().code() == Code::kNotDefined);
   // The model lives on.
   shifted.position_offset = 2;
   CHECK(Logits(model.get(), ids, 1, 4, shifted) == moved);
@@ -127,7 +127,7 @@ TEST_CASE("Another scheme at test time uses the trained tensors by name, and is 
   options.scheme = same.get();
   CHECK(Logits(t5.get(), ids, 1, 6, options) == Logits(t5.get(), ids, 1, 6));
   options.scheme = shaw.get();
-  CHECK(t5->Forward(ids, 1, 6, options).status().code == Code::kMissing);
+  CHECK(t5->Forward(ids, 1, 6, options).status().code() == Code::kMissing);
 }
 
 TEST_CASE("Loss, score and logits say the same") {
@@ -198,7 +198,7 @@ TEST_CASE("Attention weights of every layer are rows that sum to one and see not
         CHECK(sum == doctest::Approx(1).epsilon(1e-6));
       }
   }
-  CHECK(model->AttentionWeights(ids, 2, {}, weights.data()).argument == "layer");
+  CHECK(model->AttentionWeights(ids, 2, {}, weights.data()).argument() == "layer");
 }
 
 TEST_CASE("Queries and keys of a layer give its attention weights") {
@@ -229,7 +229,7 @@ TEST_CASE("Queries and keys of a layer give its attention weights") {
           CHECK(weights[(h * length + i) * length + j] == doctest::Approx(logits[j] / sum).epsilon(1e-5));
       }
   }
-  CHECK(model->QueryKeyValue(ids, 2, {}).status().argument == "layer");
+  CHECK(model->QueryKeyValue(ids, 2, {}).status().argument() == "layer");
   CHECK(model->QueryKeyValue({}, 0, {})->empty());
 }
 
@@ -265,24 +265,24 @@ TEST_CASE("Without a scored place the loss and all gradients are zero") {
 TEST_CASE("Inputs that do not fit are refused by name") {
   auto model = MakeModel(SmallDescription(), {SchemeOf("none")});
   const std::vector<int32_t> ids = {0, 1, 2, 3}, high = {0, 7, 0, 0}, low = {0, -1, 0, 0}, unscored = {0, -2, 0, 0};
-  CHECK(model->Forward(ids, 1, 3).status().argument == "ids");
-  CHECK(model->Forward(ids, 1, 3).status().code == Code::kShape);
-  CHECK(model->Forward(high, 1, 4).status().argument == "ids");
-  CHECK(model->Forward(low, 1, 4).status().code == Code::kRange);
-  CHECK(model->Loss(ids, high, 1, 4, false).status().argument == "targets");
-  CHECK(model->Loss(ids, unscored, 1, 4, false).status().argument == "targets");
-  CHECK(model->Loss(ids, {}, 1, 4, false).status().argument == "targets");
-  CHECK(model->Forward(ids, -1, -4).status().argument == "batch");
-  CHECK(model->Forward(ids, 1, -4).status().argument == "length");
-  CHECK(model->Forward({}, int64_t{1} << 40, int64_t{1} << 40).status().code == Code::kMemory);
+  CHECK(model->Forward(ids, 1, 3).status().argument() == "ids");
+  CHECK(model->Forward(ids, 1, 3).status().code() == Code::kShape);
+  CHECK(model->Forward(high, 1, 4).status().argument() == "ids");
+  CHECK(model->Forward(low, 1, 4).status().code() == Code::kRange);
+  CHECK(model->Loss(ids, high, 1, 4, false).status().argument() == "targets");
+  CHECK(model->Loss(ids, unscored, 1, 4, false).status().argument() == "targets");
+  CHECK(model->Loss(ids, {}, 1, 4, false).status().argument() == "targets");
+  CHECK(model->Forward(ids, -1, -4).status().argument() == "batch");
+  CHECK(model->Forward(ids, 1, -4).status().argument() == "length");
+  CHECK(model->Forward({}, int64_t{1} << 40, int64_t{1} << 40).status().code() == Code::kMemory);
   RunOptions options;
   options.window = 0;
-  CHECK(model->Forward(ids, 1, 4, options).status().argument == "window");
+  CHECK(model->Forward(ids, 1, 4, options).status().argument() == "window");
   options.window.reset();
   options.position_offset = -1;
-  CHECK(model->Forward(ids, 1, 4, options).status().argument == "positionOffset");
+  CHECK(model->Forward(ids, 1, 4, options).status().argument() == "positionOffset");
   options.position_offset = INT64_MAX;
-  CHECK(model->Forward(ids, 1, 4, options).status().argument == "positionOffset");
+  CHECK(model->Forward(ids, 1, 4, options).status().argument() == "positionOffset");
 }
 
 TEST_CASE("Training on one short text learns it, and the same seed gives the same bytes") {

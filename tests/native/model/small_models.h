@@ -20,7 +20,7 @@ inline poslab::ModelDescription SmallDescription() {
 
 inline std::shared_ptr<const poslab::Scheme> SchemeOf(const poslab::Description& description) {
   auto scheme = poslab::MakeScheme(description);
-  REQUIRE_MESSAGE(scheme.ok(), scheme.status().argument);
+  REQUIRE_MESSAGE(scheme.ok(), scheme.status().argument());
   return std::move(*scheme);
 }
 inline std::shared_ptr<const poslab::Scheme> SchemeOf(const std::string& type) {
@@ -48,7 +48,7 @@ inline std::unique_ptr<poslab::Model> MakeModel(const poslab::ModelDescription& 
                                                 std::vector<std::shared_ptr<const poslab::Scheme>> schemes,
                                                 uint64_t seed = 1) {
   auto model = poslab::Model::Make(description, std::move(schemes));
-  REQUIRE_MESSAGE(model.ok(), model.status().argument);
+  REQUIRE_MESSAGE(model.ok(), model.status().argument());
   poslab::Random random(seed);
   (*model)->Initialize(&random);
   for (float& weight : (*model)->weights()) weight += static_cast<float>(0.1 * random.Uniform());

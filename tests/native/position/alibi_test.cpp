@@ -52,9 +52,9 @@ TEST_CASE("Given slopes are used as they are, one a head") {
   REQUIRE(slopes.ok());
   CHECK((*slopes)[1] == 0.25f);
   const Status status = inspect::Slopes(*scheme, 3).status();
-  CHECK(status.code == Code::kShape);
-  CHECK(status.argument == "position.slopes");
-  CHECK(inspect::Slopes(*Make("alibi"), 0).status().code == Code::kRange);
+  CHECK(status.code() == Code::kShape);
+  CHECK(status.argument() == "position.slopes");
+  CHECK(inspect::Slopes(*Make("alibi"), 0).status().code() == Code::kRange);
   CHECK(inspect::Slopes(*Make("alibi", {Text("slopes", "standard")}), 4).ok());
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("Keys after the query have slopes of their own where they are given") 
   REQUIRE(inspect::Bias(*scheme, arguments, &bias).ok());
   const std::vector<float> expected = {0, -2, -4, -0.5f, 0, -2, -1, -0.5f, 0, 0, 1, 2, -0.25f, 0, 1, -0.5f, -0.25f, 0};
   CHECK(std::vector<float>(bias.begin(), bias.end()) == expected);
-  CHECK(inspect::Slopes(*scheme, 2).status().code == Code::kContradiction);
+  CHECK(inspect::Slopes(*scheme, 2).status().code() == Code::kContradiction);
 }
 
 TEST_CASE("Of biased heads the first have the standard slopes of that many, the others none") {
@@ -108,8 +108,8 @@ TEST_CASE("Of biased heads the first have the standard slopes of that many, the 
   const Result<Buffer<float>> slopes = inspect::Slopes(*scheme, 5);
   REQUIRE(slopes.ok());
   CHECK(std::vector<float>(slopes->begin(), slopes->end()) == std::vector<float>{0.0625f, 0.00390625f, 0, 0, 0});
-  CHECK(inspect::Slopes(*scheme, 1).status().argument == "position.biasedHeads");
-  CHECK(testing::Refusal("alibi", {testing::Numbers("slopes", {1}), testing::Number("biasedHeads", 1)}).argument ==
+  CHECK(inspect::Slopes(*scheme, 1).status().argument() == "position.biasedHeads");
+  CHECK(testing::Refusal("alibi", {testing::Numbers("slopes", {1}), testing::Number("biasedHeads", 1)}).argument() ==
         "position.biasedHeads");
 }
 

@@ -162,8 +162,8 @@ TEST_CASE("With constant gates forgetting is ALiBi, and without gates it says wh
   results.output = HeadsView<float>::Packed(output.data(), 1, 3, 4);
   AttentionWorkspace workspace;
   const Status status = Attention(problem.arguments(), &results, &workspace);
-  CHECK(status.code == Code::kMissing);
-  CHECK(status.argument == "gates");
+  CHECK(status.code() == Code::kMissing);
+  CHECK(status.argument() == "gates");
 }
 
 TEST_CASE("With open gates CoPE counts keys, and counts past the last share its vector") {

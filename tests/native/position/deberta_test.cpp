@@ -28,7 +28,7 @@ TEST_CASE("Rows of the tables are those of the released code") {
   const auto v3 = Make("deberta", {Number("maxDistance", 512), Number("buckets", 256)});
   CHECK(rows(*v3, {-128, -256, -300, -511, -512, -9999, 256, 512, 9999}) ==
         std::vector<int64_t>{384, 448, 463, 511, 511, 511, 64, 0, 0});
-  CHECK(Refusal("deberta", {Number("maxDistance", 4), Number("buckets", 8)}).argument == "position.maxDistance");
+  CHECK(Refusal("deberta", {Number("maxDistance", 4), Number("buckets", 8)}).argument() == "position.maxDistance");
 }
 
 double Dot(const float* a, const float* b, int64_t count) {

@@ -29,39 +29,39 @@ TEST_CASE("Every scheme of the registry can be made from its name alone") {
 
 TEST_CASE("An unknown scheme is refused with the nearest known name") {
   const Status status = Refusal("alibbi");
-  CHECK(status.code == Code::kUnknownName);
-  CHECK(status.argument == "position.type");
-  CHECK(status.given == "alibbi");
-  CHECK(status.suggestion == "alibi");
-  CHECK(Refusal("ALiBi").suggestion == "alibi");
-  CHECK(Refusal("transformerxl").suggestion == "transformer-xl");
-  CHECK(Refusal("sinusoid").suggestion == "sinusoidal");
-  CHECK(Refusal("rpoe").suggestion == "rope");
-  CHECK(Refusal("something else").suggestion == "");
-  CHECK(Refusal(std::string(10000, 'a')).suggestion == "");
-  CHECK(Refusal("").code == Code::kMissing);
+  CHECK(status.code() == Code::kUnknownName);
+  CHECK(status.argument() == "position.type");
+  CHECK(status.given() == "alibbi");
+  CHECK(status.suggestion() == "alibi");
+  CHECK(Refusal("ALiBi").suggestion() == "alibi");
+  CHECK(Refusal("transformerxl").suggestion() == "transformer-xl");
+  CHECK(Refusal("sinusoid").suggestion() == "sinusoidal");
+  CHECK(Refusal("rpoe").suggestion() == "rope");
+  CHECK(Refusal("something else").suggestion() == "");
+  CHECK(Refusal(std::string(10000, 'a')).suggestion() == "");
+  CHECK(Refusal("").code() == Code::kMissing);
 }
 
 TEST_CASE("An unknown field is refused with the nearest field, nested names included") {
   Status status = Refusal("rope", {Number("rotaryDims", 8)});
-  CHECK(status.code == Code::kUnknownName);
-  CHECK(status.argument == "position.rotaryDims");
-  CHECK(status.suggestion == "rotaryDim");
-  CHECK(Refusal("rope", {Number("factor", 2)}).suggestion == "scaling.factor");
-  CHECK(Refusal("rope", {Text("scaling.rope_type", "yarn")}).suggestion == "scaling.ropeType");
-  CHECK(Refusal("none", {Number("theta", 2)}).suggestion == "");
-  CHECK(Refusal("sandwich", {Number("something", 2)}).allowed == "one of base, dim");
-  CHECK(Refusal("forgetting", {Number("theta", 2)}).allowed == "no field (this scheme has none)");
-  CHECK(Refusal("t5", {Number("max_distance", 2)}).suggestion == "maxDistance");
+  CHECK(status.code() == Code::kUnknownName);
+  CHECK(status.argument() == "position.rotaryDims");
+  CHECK(status.suggestion() == "rotaryDim");
+  CHECK(Refusal("rope", {Number("factor", 2)}).suggestion() == "scaling.factor");
+  CHECK(Refusal("rope", {Text("scaling.rope_type", "yarn")}).suggestion() == "scaling.ropeType");
+  CHECK(Refusal("none", {Number("theta", 2)}).suggestion() == "");
+  CHECK(Refusal("sandwich", {Number("something", 2)}).allowed() == "one of base, dim");
+  CHECK(Refusal("forgetting", {Number("theta", 2)}).allowed() == "no field (this scheme has none)");
+  CHECK(Refusal("t5", {Number("max_distance", 2)}).suggestion() == "maxDistance");
 }
 
 TEST_CASE("A field of another kind, a NaN and a number outside its limits are refused by name") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   const auto check = [](const Status& status, Code code, const char* argument) {
     CAPTURE(argument);
-    CHECK(status.code == code);
-    CHECK(status.argument == argument);
-    CHECK(status.allowed != "");
+    CHECK(status.code() == code);
+    CHECK(status.argument() == argument);
+    CHECK(status.allowed() != "");
   };
   check(Refusal("rope", {Text("theta", "big")}), Code::kType, "position.theta");
   check(Refusal("rope", {Number("layout", 1)}), Code::kType, "position.layout");
@@ -71,7 +71,7 @@ TEST_CASE("A field of another kind, a NaN and a number outside its limits are re
   check(Refusal("sinusoidal", {Number("base", nan)}), Code::kRange, "position.base");
   check(Refusal("sinusoidal", {Number("base", 0)}), Code::kRange, "position.base");
   check(Refusal("sinusoidal", {Text("denominator", "half")}), Code::kUnknownName, "position.denominator");
-  CHECK(Refusal("rope", {Text("layout", "halves")}).allowed == "one of half, interleaved");
+  CHECK(Refusal("rope", {Text("layout", "halves")}).allowed() == "one of half, interleaved");
   check(Refusal("learned", {Number("offset", 0.5)}), Code::kRange, "position.offset");
   check(Refusal("learned", {Number("rows", 0)}), Code::kRange, "position.rows");
   check(Refusal("shaw", {Number("maxDistance", -1)}), Code::kRange, "position.maxDistance");
@@ -116,11 +116,11 @@ TEST_CASE("Tensors that are missing, misshapen or unknown are refused by name") 
   const auto t5 = Make("t5");
   const BindArguments call = testing::Call(4, 8, 3, 3);
   testing::Tensors tensors;
-  CHECK(t5->CheckParameters(call.dimensions, tensors.values()).code == Code::kMissing);
-  CHECK(t5->CheckParameters(call.dimensions, tensors.values()).argument == "position.table");
+  CHECK(t5->CheckParameters(call.dimensions, tensors.values()).code() == Code::kMissing);
+  CHECK(t5->CheckParameters(call.dimensions, tensors.values()).argument() == "position.table");
   tensors.Add("table", {32, 3}, 1, 1);
   const Status shape = t5->CheckParameters(call.dimensions, tensors.values());
-  CHECK(shape.code == Code::kShape);
+  CHECK(shape.code() == Code::kShape);
   CHECK(Message(shape) == "position.table is \"[32, 3]\", but must be shape [32, 4].");
 
   testing::Tensors more;
@@ -128,8 +128,8 @@ TEST_CASE("Tensors that are missing, misshapen or unknown are refused by name") 
   CHECK(t5->CheckParameters(call.dimensions, more.values()).ok());
   more.Add("tabel", {32, 4}, 1, 1);
   const Status unknown = t5->CheckParameters(call.dimensions, more.values());
-  CHECK(unknown.code == Code::kUnknownName);
-  CHECK(unknown.suggestion == "table");
+  CHECK(unknown.code() == Code::kUnknownName);
+  CHECK(unknown.suggestion() == "table");
 }
 
 TEST_CASE("Position ids beyond 2^53 are refused before anything is computed") {
@@ -139,12 +139,12 @@ TEST_CASE("Position ids beyond 2^53 are refused before anything is computed") {
   call.key_positions = {0, 2, ids};
   Hooks hooks;
   const Status status = rope->Bind(call, &hooks);
-  CHECK(status.code == Code::kRange);
-  CHECK(status.argument == "keyPositions");
+  CHECK(status.code() == Code::kRange);
+  CHECK(status.argument() == "keyPositions");
   call.key_positions = {INT64_MAX - 1, 2, nullptr};
-  CHECK(rope->Bind(call, &hooks).code == Code::kRange);
+  CHECK(rope->Bind(call, &hooks).code() == Code::kRange);
   call.key_positions = {INT64_MIN, 2, nullptr};
-  CHECK(rope->Bind(call, &hooks).code == Code::kRange);
+  CHECK(rope->Bind(call, &hooks).code() == Code::kRange);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_CASE("Sandwich is symmetric, highest at distance 0, and falls fastest in th
     CHECK(bias[h * 5 + 4] == doctest::Approx(64.0 / static_cast<double>(h + 1)));
     for (int64_t j = 0; j < 4; ++j) CHECK(bias[h * 5 + j] < bias[h * 5 + j + 1]);
   }
-  CHECK(Refusal("sandwich", {Number("dim", 3)}).argument == "position.dim");
+  CHECK(Refusal("sandwich", {Number("dim", 3)}).argument() == "position.dim");
 }
 
 TEST_CASE("TISA is a sum of bells around learned distances") {
@@ -115,7 +115,7 @@ TEST_CASE("Dynamic position bias is a perceptron of the signed distance i - j, o
 
 TEST_CASE("Schemes of the distance ask for their tensors by name and shape") {
   Dimensions dimensions;
-  CHECK(Make("tisa")->Parameters(dimensions).status().code == Code::kMissing);
+  CHECK(Make("tisa")->Parameters(dimensions).status().code() == Code::kMissing);
   dimensions.heads = 2;
   CHECK(Make("dynamic-bias", {Number("depth", 1)})->Parameters(dimensions)->size() == 4);
   Tensors tensors;
@@ -125,8 +125,8 @@ TEST_CASE("Schemes of the distance ask for their tensors by name and shape") {
   call.parameters = values;
   Hooks hooks;
   const Status status = Make("relative-scalar", {Number("maxDistance", 4)})->Bind(call, &hooks);
-  CHECK(status.code == Code::kShape);
-  CHECK(status.argument == "position.table");
+  CHECK(status.code() == Code::kShape);
+  CHECK(status.argument() == "position.table");
 }
 
 }  // namespace

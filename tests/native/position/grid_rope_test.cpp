@@ -183,15 +183,16 @@ TEST_CASE("What does not fit is refused by name") {
   const auto refusal = [&](const Scheme& scheme, int64_t dim, int64_t axes) {
     return inspect::Rotate(scheme, 1, 1, dim, x.data(), {0, 1, ids.data(), axes}, &out);
   };
-  CHECK(refusal(*Make("rope"), 8, 2).argument == "positions");
-  CHECK(refusal(*Make("rope", {Numbers("sections", {1, 1, 2})}), 8, 2).code == Code::kShape);
-  CHECK(refusal(*Make("rope", {Numbers("sections", {1, 1, 1})}), 8, 3).argument == "position.sections");
-  CHECK(refusal(*Make("rope", {Numbers("sections", {1, 2, 1}), Text("sectionOrder", "interleaved")}), 8, 3).argument ==
-        "position.sections");
-  CHECK(refusal(*Make("axial-rope"), 6, 2).argument == "headDim");
-  CHECK(refusal(*Make("axial-rope", {Text("coordinates", "normalized")}), 8, 2).argument == "position.gridWidth");
-  CHECK(Refusal("rope", {Text("sectionOrder", "interleaved")}).argument == "position.sections");
-  CHECK(Refusal("axial-rope", {Number("rotaryDim", 3)}).argument == "position.rotaryDim");
+  CHECK(refusal(*Make("rope"), 8, 2).argument() == "positions");
+  CHECK(refusal(*Make("rope", {Numbers("sections", {1, 1, 2})}), 8, 2).code() == Code::kShape);
+  CHECK(refusal(*Make("rope", {Numbers("sections", {1, 1, 1})}), 8, 3).argument() == "position.sections");
+  CHECK(
+      refusal(*Make("rope", {Numbers("sections", {1, 2, 1}), Text("sectionOrder", "interleaved")}), 8, 3).argument() ==
+      "position.sections");
+  CHECK(refusal(*Make("axial-rope"), 6, 2).argument() == "headDim");
+  CHECK(refusal(*Make("axial-rope", {Text("coordinates", "normalized")}), 8, 2).argument() == "position.gridWidth");
+  CHECK(Refusal("rope", {Text("sectionOrder", "interleaved")}).argument() == "position.sections");
+  CHECK(Refusal("axial-rope", {Number("rotaryDim", 3)}).argument() == "position.rotaryDim");
 }
 
 }  // namespace

@@ -77,12 +77,12 @@ TEST_CASE("Tables of grids know no difference beyond their grid, and a bias asks
   const int64_t far[] = {3, 0}, near[] = {0, 0};
   Hooks hooks;
   call.query_positions = {0, 1, far, 2}, call.key_positions = {0, 1, near, 2};
-  CHECK(swin->Bind(call, &hooks).code == Code::kNotDefined);
+  CHECK(swin->Bind(call, &hooks).code() == Code::kNotDefined);
   Buffer<float> bias;
   inspect::BiasArguments arguments;
   arguments.heads = 1, arguments.query_length = 1, arguments.key_length = 1;
-  CHECK(inspect::Bias(*Make("swin"), arguments, &bias).argument == "position.gridWidth");
-  CHECK(Refusal("swin", {Number("width", 3)}).code == Code::kUnknownName);
+  CHECK(inspect::Bias(*Make("swin"), arguments, &bias).argument() == "position.gridWidth");
+  CHECK(Refusal("swin", {Number("width", 3)}).code() == Code::kUnknownName);
 }
 
 // The rows that an embedding adds, and the gradients of its tables for random gradients of the rows: rows are linear in
@@ -166,8 +166,8 @@ TEST_CASE("A learned grid has rows for its other tokens, and is resized for anot
     const auto values = table.values();
     CHECK(scheme->DefinedLength(values) == 10);
     std::vector<float> out(3);
-    CHECK(scheme->AddEmbedding({10, 1, nullptr}, 3, values, out.data()).code == Code::kNotDefined);
-    CHECK(scheme->AddEmbedding({-1, 1, nullptr}, 3, values, out.data()).code == Code::kNotDefined);
+    CHECK(scheme->AddEmbedding({10, 1, nullptr}, 3, values, out.data()).code() == Code::kNotDefined);
+    CHECK(scheme->AddEmbedding({-1, 1, nullptr}, 3, values, out.data()).code() == Code::kNotDefined);
   }
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("A learned table is stretched over more positions, its ends staying it
   std::vector<float> out(2);
   const auto scheme = Make("learned", {Number("stretchTo", 5)});
   CHECK(scheme->DefinedLength(values) == 5);
-  CHECK(scheme->AddEmbedding({5, 1, nullptr}, 2, values, out.data()).code == Code::kNotDefined);
+  CHECK(scheme->AddEmbedding({5, 1, nullptr}, 2, values, out.data()).code() == Code::kNotDefined);
 }
 
 TEST_CASE("2-D sinusoids: MAE's and DETR's columns") {
@@ -225,8 +225,8 @@ TEST_CASE("2-D sinusoids: MAE's and DETR's columns") {
   std::vector<float> row(8, 1);
   REQUIRE(Make("sinusoidal-2d", fields)->AddEmbedding({1, 1, nullptr}, 8, {}, row.data()).ok());
   CHECK(row == std::vector<float>(8, 1));
-  CHECK(Make("sinusoidal-2d")->AddEmbedding(at, 6, {}, row.data()).argument == "dim");
-  CHECK(Refusal("sinusoidal-2d", {Text("coordinates", "normalized")}).argument == "position.gridWidth");
+  CHECK(Make("sinusoidal-2d")->AddEmbedding(at, 6, {}, row.data()).argument() == "dim");
+  CHECK(Refusal("sinusoidal-2d", {Text("coordinates", "normalized")}).argument() == "position.gridWidth");
 }
 
 }  // namespace

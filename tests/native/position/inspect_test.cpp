@@ -55,22 +55,22 @@ TEST_CASE("Sizes beyond memory are refused with the number of bytes asked for") 
   arguments.heads = 12, arguments.query_length = arguments.key_length = 9459;
   if (sizeof(void*) == 4) {
     const Status status = inspect::Bias(*Make("alibi"), arguments, &out);
-    CHECK(status.code == Code::kMemory);
-    CHECK(status.given_number == 4294688688.0);
+    CHECK(status.code() == Code::kMemory);
+    CHECK(status.given_number() == 4294688688.0);
     CHECK(Message(status).find("4294688688 bytes") != std::string::npos);
-    CHECK(inspect::Table(*Make("sinusoidal"), 0, 7986355680 / 16, 4, {}, &out).given_number == 7986355680.0);
+    CHECK(inspect::Table(*Make("sinusoidal"), 0, 7986355680 / 16, 4, {}, &out).given_number() == 7986355680.0);
   }
   arguments.query_length = arguments.key_length = 10000000;
   const Status status = inspect::Bias(*Make("alibi"), arguments, &out);
-  CHECK(status.code == Code::kMemory);
-  CHECK(status.given_number == 4.8e15);
+  CHECK(status.code() == Code::kMemory);
+  CHECK(status.given_number() == 4.8e15);
   CHECK(Message(status).find("4800000000000000 bytes") != std::string::npos);
   // A product beyond 63 bits is no small number.
   arguments.query_length = arguments.key_length = int64_t{1} << 40;
-  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).code == Code::kMemory);
-  CHECK(inspect::Table(*Make("sinusoidal"), 0, int64_t{1} << 40, int64_t{1} << 40, {}, &out).code == Code::kMemory);
+  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).code() == Code::kMemory);
+  CHECK(inspect::Table(*Make("sinusoidal"), 0, int64_t{1} << 40, int64_t{1} << 40, {}, &out).code() == Code::kMemory);
   for (const int64_t head_dim : {(int64_t{1} << 20) + 2, int64_t{1} << 52})
-    CHECK(inspect::Frequencies(*Make("rope"), head_dim, 1).status().code == Code::kRange);
+    CHECK(inspect::Frequencies(*Make("rope"), head_dim, 1).status().code() == Code::kRange);
   // And the next small call works.
   CHECK(inspect::Table(*Make("sinusoidal"), 0, 2, 4, {}, &out).ok());
 }
@@ -84,11 +84,11 @@ TEST_CASE("Length 0 gives an empty result and negative lengths are refused by na
   arguments.heads = 2, arguments.query_length = 0, arguments.key_length = 3;
   CHECK(inspect::Bias(*Make("alibi"), arguments, &out).ok());
   CHECK(out.size() == 0);
-  CHECK(inspect::Table(*Make("sinusoidal"), 0, -1, 4, {}, &out).argument == "length");
+  CHECK(inspect::Table(*Make("sinusoidal"), 0, -1, 4, {}, &out).argument() == "length");
   arguments.query_length = -1;
-  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument == "queryLength");
+  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "queryLength");
   arguments.heads = 0;
-  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument == "heads");
+  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "heads");
 }
 
 TEST_CASE("A call that a scheme has no answer for says which schemes have one") {
@@ -99,7 +99,7 @@ TEST_CASE("A call that a scheme has no answer for says which schemes have one") 
   inspect::BiasArguments arguments;
   arguments.heads = 2, arguments.query_length = arguments.key_length = 2;
   const auto refused = [](const Status& status) {
-    return status.code == Code::kContradiction && status.argument == "position" && !status.given.empty();
+    return status.code() == Code::kContradiction && status.argument() == "position" && !status.given().empty();
   };
   for (const char* type : {"none", "alibi", "rope", "xpos", "shaw", "t5"}) {
     CAPTURE(type);
@@ -127,7 +127,7 @@ TEST_CASE("Buckets come for any distance, positions must be as many as rows") {
   CHECK(std::vector<int64_t>(buckets.begin(), buckets.end()) == std::vector<int64_t>{15, 14, 0, 17, 31, 15, 31});
   Buffer<float> out;
   const float x[16] = {};
-  CHECK(inspect::Rotate(*Make("rope"), 1, 2, 8, x, {0, 1, nullptr}, &out).code == Code::kShape);
+  CHECK(inspect::Rotate(*Make("rope"), 1, 2, 8, x, {0, 1, nullptr}, &out).code() == Code::kShape);
 }
 
 TEST_CASE("Start parameters have the shapes of these dimensions, the same numbers for the same seed, and their floor") {
@@ -146,9 +146,9 @@ TEST_CASE("Start parameters have the shapes of these dimensions, the same number
   CHECK((*again)[1].values[1] == (*kerple)[1].values[1]);
   CHECK((*other)[1].values[1] != (*kerple)[1].values[1]);
   CHECK(inspect::StartParameters(*Make("alibi"), dimensions, 7)->empty());
-  CHECK(inspect::StartParameters(*Make("kerple"), {}, 7).status().code == Code::kMissing);
+  CHECK(inspect::StartParameters(*Make("kerple"), {}, 7).status().code() == Code::kMissing);
   dimensions.head_dim = int64_t{1} << 60;
-  CHECK(inspect::StartParameters(*Make("shaw"), dimensions, 7).status().code == Code::kMemory);
+  CHECK(inspect::StartParameters(*Make("shaw"), dimensions, 7).status().code() == Code::kMemory);
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ TEST_CASE("Parameters that are negative or NaN are refused by name") {
     call.parameters = values;
     Hooks hooks;
     const Status status = scheme->Bind(call, &hooks);
-    CHECK(status.code == Code::kRange);
-    CHECK(status.argument == "position.r2");
+    CHECK(status.code() == Code::kRange);
+    CHECK(status.argument() == "position.r2");
   }
 }
 

@@ -34,26 +34,26 @@ TEST_CASE("A position past the last row is not defined, and says so") {
   const Tensors tensors = CountedTable(4, 2);
   Buffer<float> out;
   const Status past = inspect::Table(*Make("learned"), 3, 3, 2, tensors.values(), &out);
-  CHECK(past.code == Code::kNotDefined);
+  CHECK(past.code() == Code::kNotDefined);
   CHECK(Message(past) == "position is 4, but must be a position from 0 to 3: the table has 4 rows.");
-  CHECK(inspect::Table(*Make("learned"), 100, 1, 2, tensors.values(), &out).given_number == 100);
-  CHECK(inspect::Table(*Make("learned"), -1, 1, 2, tensors.values(), &out).code == Code::kNotDefined);
+  CHECK(inspect::Table(*Make("learned"), 100, 1, 2, tensors.values(), &out).given_number() == 100);
+  CHECK(inspect::Table(*Make("learned"), -1, 1, 2, tensors.values(), &out).code() == Code::kNotDefined);
   // A table of 514 rows with offset 2 carries 512 tokens.
   const Tensors roberta = CountedTable(514, 1);
   const auto scheme = Make("learned", {Number("offset", 2)});
   CHECK(inspect::Table(*scheme, 0, 512, 1, roberta.values(), &out).ok());
-  CHECK(inspect::Table(*scheme, 0, 513, 1, roberta.values(), &out).code == Code::kNotDefined);
+  CHECK(inspect::Table(*scheme, 0, 513, 1, roberta.values(), &out).code() == Code::kNotDefined);
   CHECK(scheme->DefinedLength(roberta.values()) == 512);
   const int64_t ids[] = {0, 512, 1};
   float rows[3] = {};
-  CHECK(scheme->AddEmbedding({0, 3, ids}, 1, roberta.values(), rows).code == Code::kNotDefined);
+  CHECK(scheme->AddEmbedding({0, 3, ids}, 1, roberta.values(), rows).code() == Code::kNotDefined);
   CHECK(rows[0] == 0);
 }
 
 TEST_CASE("The table to be learned has a row for every trained position, or as many as asked for") {
   Dimensions dimensions;
   dimensions.model_dim = 8;
-  CHECK(Make("learned")->Parameters(dimensions).status().code == Code::kMissing);
+  CHECK(Make("learned")->Parameters(dimensions).status().code() == Code::kMissing);
   dimensions.trained_length = 64;
   const auto specs = Make("learned")->Parameters(dimensions);
   REQUIRE(specs.ok());
@@ -72,10 +72,10 @@ TEST_CASE("A given table must have the rows that the description says and the wi
   const Tensors tensors = CountedTable(4, 2);
   CHECK(Make("learned")->CheckParameters(dimensions, tensors.values()).ok());
   CHECK(Make("learned", {Number("rows", 4)})->CheckParameters(dimensions, tensors.values()).ok());
-  CHECK(Make("learned", {Number("rows", 5)})->CheckParameters(dimensions, tensors.values()).code == Code::kShape);
+  CHECK(Make("learned", {Number("rows", 5)})->CheckParameters(dimensions, tensors.values()).code() == Code::kShape);
   dimensions.model_dim = 3;
-  CHECK(Make("learned")->CheckParameters(dimensions, tensors.values()).code == Code::kShape);
-  CHECK(Make("learned")->CheckParameters(dimensions, {}).code == Code::kMissing);
+  CHECK(Make("learned")->CheckParameters(dimensions, tensors.values()).code() == Code::kShape);
+  CHECK(Make("learned")->CheckParameters(dimensions, {}).code() == Code::kMissing);
 }
 
 TEST_CASE("The gradient of a row of the table is the sum over the tokens that used it") {

@@ -146,8 +146,8 @@ TEST_CASE("attn_factor is ambiguous and is asked about, not guessed") {
     std::vector<Field> fields = GptOss();
     fields.push_back(Number(name, 0.8782488563));
     const Status status = Refusal("rope", fields);
-    CHECK(status.code == Code::kContradiction);
-    CHECK(status.argument == std::string("position.") + name);
+    CHECK(status.code() == Code::kContradiction);
+    CHECK(status.argument() == std::string("position.") + name);
     CHECK(Message(status).find("attentionFactor") != std::string::npos);
   }
   // As a multiplier, the product with yarn's own magnitude would be 1.
@@ -217,8 +217,8 @@ TEST_CASE("LongRoPE changes its list when the running length passes the original
   fields.back() = Number("scaling.attentionFactor", 1.5);
   CHECK(FrequenciesOf(fields, 96).attention_factor == 1.5);
   const Status status = FrequencyRefusal(Phi3(), 64);
-  CHECK(status.code == Code::kShape);
-  CHECK(status.argument == "position.scaling.shortFactor");
+  CHECK(status.code() == Code::kShape);
+  CHECK(status.argument() == "position.scaling.shortFactor");
 }
 
 TEST_CASE("Proportional RoPE pairs lanes across the whole head") {
@@ -243,7 +243,7 @@ TEST_CASE("Proportional RoPE pairs lanes across the whole head") {
   }
   CHECK(turned[0] == static_cast<float>(std::cos(3.0)));
   CHECK(turned[256] == static_cast<float>(std::sin(3.0)));
-  CHECK(FrequencyRefusal({Text("scaling.ropeType", "proportional"), Number("rotaryDim", 64)}, 512).code ==
+  CHECK(FrequencyRefusal({Text("scaling.ropeType", "proportional"), Number("rotaryDim", 64)}, 512).code() ==
         Code::kContradiction);
 }
 
@@ -260,8 +260,8 @@ TEST_CASE("partialRotaryFactor is the head's share under every other type") {
 TEST_CASE("What a scaling needs and does not get is asked for by name") {
   const auto missing = [](std::vector<Field> fields) {
     const Status status = Refusal("rope", std::move(fields));
-    CHECK(status.code == Code::kMissing);
-    return status.argument;
+    CHECK(status.code() == Code::kMissing);
+    return status.argument();
   };
   CHECK(missing({Number("scaling.factor", 2)}) == "position.scaling.ropeType");
   for (const char* type : {"linear", "ntk", "dynamic"})
@@ -270,11 +270,11 @@ TEST_CASE("What a scaling needs and does not get is asked for by name") {
   CHECK(missing({Text("scaling.ropeType", "llama3"), Number("scaling.factor", 8)}) == "position.scaling.lowFreqFactor");
 
   const std::vector<Field> yarn = {Text("scaling.ropeType", "yarn"), Number("scaling.factor", 2)};
-  CHECK(FrequencyRefusal(yarn, 64).argument == "position.scaling.originalMaxPositionEmbeddings");
+  CHECK(FrequencyRefusal(yarn, 64).argument() == "position.scaling.originalMaxPositionEmbeddings");
   CHECK(FrequencyRefusal(yarn, 64, 128).ok());
-  CHECK(FrequencyRefusal({Text("scaling.ropeType", "yarn")}, 64, 128).argument == "position.scaling.factor");
+  CHECK(FrequencyRefusal({Text("scaling.ropeType", "yarn")}, 64, 128).argument() == "position.scaling.factor");
   const std::vector<Field> dynamic = {Text("scaling.ropeType", "dynamic"), Number("scaling.factor", 2)};
-  CHECK(FrequencyRefusal(dynamic, 64).argument == "position.maxPositionEmbeddings");
+  CHECK(FrequencyRefusal(dynamic, 64).argument() == "position.maxPositionEmbeddings");
   CHECK(FrequencyRefusal(dynamic, 64, 128).ok());
 }
 
@@ -285,8 +285,8 @@ TEST_CASE("A field that the scaling does not use is refused by name") {
     if (std::string_view(type) != "default" && argument != "position.scaling.factor")
       fields.push_back(Number("scaling.factor", 2));
     const Status status = Refusal("rope", std::move(fields));
-    CHECK(status.code == Code::kContradiction);
-    CHECK(status.argument == argument);
+    CHECK(status.code() == Code::kContradiction);
+    CHECK(status.argument() == argument);
     return Message(status);
   };
   CHECK(refused("ntk", Number("scaling.betaFast", 16)) ==
@@ -301,25 +301,25 @@ TEST_CASE("A field that the scaling does not use is refused by name") {
   refused("yarn", Number("scaling.lowFreqFactor", 1));
   // A misspelt type is told first, not the fields that it would not use.
   const Status misspelt = Refusal("rope", {Text("scaling.ropeType", "yarm"), Number("scaling.betaFast", 16)});
-  CHECK(misspelt.argument == "position.scaling.ropeType");
-  CHECK(misspelt.suggestion == "yarn");
+  CHECK(misspelt.argument() == "position.scaling.ropeType");
+  CHECK(misspelt.suggestion() == "yarn");
 }
 
 TEST_CASE("Contradictory scalings are refused") {
   CHECK(
       Refusal("rope", {Text("scaling.ropeType", "yarn"), Number("scaling.betaFast", 1), Number("scaling.betaSlow", 32)})
-          .code == Code::kContradiction);
+          .code() == Code::kContradiction);
   CHECK(Refusal("rope",
                 {Text("scaling.ropeType", "llama3"), Number("scaling.factor", 8), Number("scaling.lowFreqFactor", 4),
                  Number("scaling.highFreqFactor", 4), Number("scaling.originalMaxPositionEmbeddings", 8192)})
-            .code == Code::kContradiction);
+            .code() == Code::kContradiction);
   for (const char* type : {"ntk", "dynamic"}) {
     CHECK(FrequencyRefusal(
               {Number("maxPositionEmbeddings", 64), Text("scaling.ropeType", type), Number("scaling.factor", 2)}, 2)
-              .argument == "position.rotaryDim");
+              .argument() == "position.rotaryDim");
   }
   CHECK(FrequencyRefusal({Number("theta", 1), Text("scaling.ropeType", "yarn"), Number("scaling.factor", 2)}, 8, 64)
-            .argument == "position.theta");
+            .argument() == "position.theta");
 }
 
 TEST_CASE("No setting gives a frequency that is not finite") {

@@ -138,19 +138,20 @@ TEST_CASE("Odd widths and widths beyond the head are refused") {
   const auto status = [&](std::vector<Field> fields, int64_t head_dim) {
     return inspect::Rotate(*Make("rope", std::move(fields)), 1, 2, head_dim, x.data(), {0, 2, nullptr}, &out);
   };
-  CHECK(status({Number("rotaryDim", 5)}, 8).argument == "position.rotaryDim");
-  CHECK(status({Number("rotaryDim", 5)}, 8).code == Code::kRange);
-  CHECK(status({Number("rotaryDim", 16)}, 8).given_number == 16);
-  CHECK(status({}, 7).argument == "headDim");
-  CHECK(status({}, 0).code == Code::kMissing);
-  CHECK(status({Text("scaling.ropeType", "default"), Number("scaling.partialRotaryFactor", 0.4)}, 8).given_number == 3);
+  CHECK(status({Number("rotaryDim", 5)}, 8).argument() == "position.rotaryDim");
+  CHECK(status({Number("rotaryDim", 5)}, 8).code() == Code::kRange);
+  CHECK(status({Number("rotaryDim", 16)}, 8).given_number() == 16);
+  CHECK(status({}, 7).argument() == "headDim");
+  CHECK(status({}, 0).code() == Code::kMissing);
+  CHECK(status({Text("scaling.ropeType", "default"), Number("scaling.partialRotaryFactor", 0.4)}, 8).given_number() ==
+        3);
   CHECK(
       status({Text("scaling.ropeType", "default"), Number("scaling.partialRotaryFactor", 0.5), Number("rotaryDim", 6)},
              8)
-          .code == Code::kContradiction);
+          .code() == Code::kContradiction);
   Dimensions dimensions;
   dimensions.head_dim = 7;
-  CHECK(Make("rope")->Parameters(dimensions).status().argument == "headDim");
+  CHECK(Make("rope")->Parameters(dimensions).status().argument() == "headDim");
 }
 
 TEST_CASE("Queries share the keys' table where they can, and have their own where they cannot") {

@@ -58,14 +58,14 @@ TEST_CASE("Tables may be shared or one a head, and values are optional and as wi
     bad.Add("keys", shape, 1, 1);
     return scheme->CheckParameters(call.dimensions, bad.values());
   };
-  CHECK(refused({3, 5}).code == Code::kShape);
-  CHECK(refused({4, 4}).argument == "position.keys");
-  CHECK(refused({3, 3, 4}).code == Code::kShape);
-  CHECK(scheme->CheckParameters(call.dimensions, {}).code == Code::kMissing);
+  CHECK(refused({3, 5}).code() == Code::kShape);
+  CHECK(refused({4, 4}).argument() == "position.keys");
+  CHECK(refused({3, 3, 4}).code() == Code::kShape);
+  CHECK(scheme->CheckParameters(call.dimensions, {}).code() == Code::kMissing);
   Tensors unknown;
   unknown.Add("keys", {3, 4}, 1, 1);
   unknown.Add("key", {3, 4}, 1, 1);
-  CHECK(scheme->CheckParameters(call.dimensions, unknown.values()).suggestion == "keys");
+  CHECK(scheme->CheckParameters(call.dimensions, unknown.values()).suggestion() == "keys");
 }
 
 TEST_CASE("What is learned from nothing: keys and values, shared by heads, distance 16") {

@@ -56,10 +56,10 @@ TEST_CASE("A width that would divide by zero is refused") {
   const auto scheme = Make("sinusoidal", {Text("denominator", "half-dim-minus-one")});
   for (int64_t dim : {1, 2, 3}) {
     const Status status = inspect::Table(*scheme, 0, 1, dim, {}, &out);
-    CHECK(status.code == Code::kRange);
-    CHECK(status.argument == "dim");
+    CHECK(status.code() == Code::kRange);
+    CHECK(status.argument() == "dim");
   }
-  CHECK(inspect::Table(*Make("sinusoidal"), 0, 1, 0, {}, &out).code == Code::kRange);
+  CHECK(inspect::Table(*Make("sinusoidal"), 0, 1, 0, {}, &out).code() == Code::kRange);
 }
 
 TEST_CASE("Every entry is the double value rounded once, at any start and base") {

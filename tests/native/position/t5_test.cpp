@@ -213,7 +213,7 @@ TEST_CASE("The gradient of the table is the sum over the distances of each bucke
 
 TEST_CASE("T5's table is shared by layers and starts small") {
   Dimensions dimensions;
-  CHECK(Make("t5")->Parameters(dimensions).status().argument == "heads");
+  CHECK(Make("t5")->Parameters(dimensions).status().argument() == "heads");
   dimensions.heads = 4;
   const auto specs = Make("t5", {Number("buckets", 16)})->Parameters(dimensions);
   REQUIRE(specs.ok());

@@ -37,14 +37,14 @@ TEST_CASE("log-n is 1 up to the trained length and follows the logarithm beyond"
   CHECK(FactorAt(*scheme, 4095, 64) == doctest::Approx(2));
   BindArguments call = testing::Call(1, 4, 1, 1);
   Hooks hooks;
-  CHECK(scheme->Bind(call, &hooks).argument == "position.temperature.length");
+  CHECK(scheme->Bind(call, &hooks).argument() == "position.temperature.length");
 }
 
 TEST_CASE("Temperatures refuse fields of other kinds") {
-  CHECK(Refusal("none", {Number("temperature.length", 8)}).code == Code::kContradiction);
-  CHECK(Refusal("rope", {Text("temperature.kind", "ssmax"), Number("temperature.scale", 1)}).argument ==
+  CHECK(Refusal("none", {Number("temperature.length", 8)}).code() == Code::kContradiction);
+  CHECK(Refusal("rope", {Text("temperature.kind", "ssmax"), Number("temperature.scale", 1)}).argument() ==
         "position.temperature.scale");
-  CHECK(Refusal("rope", {Text("temperature.kind", "cold")}).code == Code::kUnknownName);
+  CHECK(Refusal("rope", {Text("temperature.kind", "cold")}).code() == Code::kUnknownName);
 }
 
 TEST_CASE("Every n-th layer does not turn, and alone has Llama 4's temperature") {

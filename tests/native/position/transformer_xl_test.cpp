@@ -124,8 +124,8 @@ TEST_CASE("Given ids decide the rows, and gaps that cannot be had are an error w
   const int64_t far_ids[] = {0, 7, int64_t{1} << 50};
   call.key_positions.ids = far_ids;
   const Status status = scheme->Bind(call, &hooks);
-  CHECK(status.code == Code::kMemory);
-  CHECK(*status.given_number > 1e15);
+  CHECK(status.code() == Code::kMemory);
+  CHECK(*status.given_number() > 1e15);
 }
 
 TEST_CASE("Gradients of projection, u and v are those of finite differences in double") {
@@ -191,7 +191,7 @@ TEST_CASE("Only the projection decays and starts random; a given one may have an
     CHECK_FALSE((*specs)[n].decay);
   }
   dimensions.model_dim = 15;
-  CHECK(scheme->Parameters(dimensions).status().argument == "dim");
+  CHECK(scheme->Parameters(dimensions).status().argument() == "dim");
   dimensions.model_dim = 0;
   CHECK(scheme->CheckParameters(dimensions, MakeTensors().values()).ok());
   Tensors odd;

@@ -192,10 +192,10 @@ TEST_CASE("A hidden key may hold NaN without reaching a query's gradient") {
 TEST_CASE("xPos needs an even head") {
   Dimensions dimensions;
   dimensions.head_dim = 7;
-  CHECK(Make("xpos")->Parameters(dimensions).status().argument == "headDim");
+  CHECK(Make("xpos")->Parameters(dimensions).status().argument() == "headDim");
   BindArguments call = testing::Call(1, 7, 2, 2);
   Hooks hooks;
-  CHECK(Make("xpos")->Bind(call, &hooks).code == Code::kRange);
+  CHECK(Make("xpos")->Bind(call, &hooks).code() == Code::kRange);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Architecture SmallDecoder(const Description& position) {
 
 std::unique_ptr<Transformer> Make(const Architecture& architecture) {
   auto made = Transformer::Make(architecture);
-  REQUIRE_MESSAGE(made.ok(), made.status().argument);
+  REQUIRE_MESSAGE(made.ok(), made.status().argument());
   return std::move(*made);
 }
 
@@ -64,7 +64,7 @@ ModelInput Ids(const std::vector<int32_t>& ids) {
 
 std::vector<float> Logits(Transformer* model, const ModelInput& input) {
   const auto logits = model->Logits(input);
-  REQUIRE_MESSAGE(logits.ok(), logits.status().argument);
+  REQUIRE_MESSAGE(logits.ok(), logits.status().argument());
   return {logits->begin(), logits->end()};
 }
 
@@ -78,7 +78,7 @@ void CheckDecoding(Transformer* model, const std::vector<int32_t>& ids, const st
   for (int64_t from = 0; from < static_cast<int64_t>(ids.size());) {
     const int64_t count = from == 0 ? 4 : 1;
     const auto logits = model->Append(all.subspan(static_cast<size_t>(from), static_cast<size_t>(count)));
-    REQUIRE_MESSAGE(logits.ok(), logits.status().argument);
+    REQUIRE_MESSAGE(logits.ok(), logits.status().argument());
     from += count;
     CHECK(LargestDifference(*logits, RowOf(whole, from - 1, outputs)) < kNear);
     CHECK(model->cached() == from);
@@ -272,7 +272,7 @@ TEST_CASE("Another scheme takes the model's own tensors where it has them, and i
   change.decoder.scheme = SchemeOf(Description{"learned", {Number("offset", 2)}});
   REQUIRE(model->Change(change).ok());
   CHECK(model->Logits(Ids(RandomIds(10, 11, 1))).ok());
-  CHECK(model->Logits(Ids(RandomIds(11, 11, 1))).status().code == Code::kNotDefined);
+  CHECK(model->Logits(Ids(RandomIds(11, 11, 1))).status().code() == Code::kNotDefined);
   change.decoder.scheme = SchemeOf("t5");
   CHECK(!model->Change(change).ok());
   CHECK(model->Logits(Ids(RandomIds(10, 11, 1))).ok());  // as before
@@ -325,25 +325,25 @@ TEST_CASE("Losses, memory and attention are those of the logits") {
 TEST_CASE("What is wrong is refused by name, and the model goes on") {
   Architecture architecture = SmallDecoder({"rope", {}});
   const auto model = Make(architecture);
-  CHECK(model->Logits(Ids({1})).status().code == Code::kState);
+  CHECK(model->Logits(Ids({1})).status().code() == Code::kState);
   const auto full = Filled(architecture);
-  CHECK(full->Logits(Ids({1, 11})).status().argument == "ids");
+  CHECK(full->Logits(Ids({1, 11})).status().argument() == "ids");
   CHECK(full->Logits(Ids({})).ok());
   ModelInput masked = Ids({1, 2});
   const std::vector<uint8_t> mask = {1};
   const std::vector<int32_t> ids = {1, 2};
   masked.ids = ids, masked.mask = mask;
-  CHECK(full->Logits(masked).status().argument == "attentionMask");
-  CHECK(full->Append({}).status().argument == "ids");
-  CHECK(full->Truncate(1).argument == "length");
-  CHECK(full->Attention(Ids(ids), 2, AttentionKind::kSelf).status().argument == "layer");
-  CHECK(full->Attention(Ids(ids), 0, AttentionKind::kCross).status().argument == "kind");
+  CHECK(full->Logits(masked).status().argument() == "attentionMask");
+  CHECK(full->Append({}).status().argument() == "ids");
+  CHECK(full->Truncate(1).argument() == "length");
+  CHECK(full->Attention(Ids(ids), 2, AttentionKind::kSelf).status().argument() == "layer");
+  CHECK(full->Attention(Ids(ids), 0, AttentionKind::kCross).status().argument() == "kind");
   const std::vector<float> two = {1, 2};
-  CHECK(full->weights().Set("embedding.wieght", two, 0, false).suggestion == "embedding.weight");
-  CHECK(full->weights().Set("norm.gain", two, 7, false).code == Code::kShape);
-  CHECK(model->weights().Set("norm.gain", two, 2, false).code == Code::kRange);
+  CHECK(full->weights().Set("embedding.wieght", two, 0, false).suggestion() == "embedding.weight");
+  CHECK(full->weights().Set("norm.gain", two, 7, false).code() == Code::kShape);
+  CHECK(model->weights().Set("norm.gain", two, 2, false).code() == Code::kRange);
 
-  const auto refused = [](Architecture changed) { return Transformer::Make(std::move(changed)).status().argument; };
+  const auto refused = [](Architecture changed) { return Transformer::Make(std::move(changed)).status().argument(); };
   architecture.decoder->key_value_heads = 3;
   CHECK(refused(architecture) == "architecture.decoder.keyValueHeads");
   architecture.decoder->key_value_heads = 2, architecture.decoder->windows = {1};
