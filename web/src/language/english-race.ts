@@ -134,6 +134,36 @@ export const race = {
     heads: "Heads",
     layers: "Layers",
     feedForward: "Feed-forward width",
+    sinks: "Attention sinks",
+    sinkKinds: { none: "none", zero: "zero", learned: "learned" },
+    sinkNotes: {
+      none: "The weights of a query's keys add up to 1, whether or not any of them matters.",
+      zero: "The softmax has one more logit, 0, whose weight goes to no key: a head can look at nothing.",
+      learned:
+        "The softmax has one more logit a head, which is learned (as in gpt-oss) and whose weight goes to no key.",
+    },
+    positions: "Positions in training",
+    positionPolicy: "Rows stand at",
+    positionPolicies: {
+      plain: "0, 1, 2, …",
+      randomized: "a random sample (randomized)",
+      shift: "a random start (SHAPE)",
+      pose: "chunks with gaps (PoSE)",
+    },
+    positionNotes: {
+      plain: "Training rows stand at 0, 1, 2, … like the windows of the test.",
+      randomized:
+        "Every step draws L positions below a largest one and sorts them, so that training meets far distances; the test draws as well (Ruoss et al. 2023).",
+      shift:
+        "Every step starts at another random position, so that no place is special; the test starts at 0 (Kiyono et al. 2021).",
+      pose: "Every step cuts the rows into chunks and skips positions between them, so that short rows span long distances; the test has no gaps (Zhu et al. 2024).",
+    },
+    positionsMaximum: { randomized: "Positions below", shift: "Largest start", pose: "Positions below" },
+    positionsChunks: "Chunks",
+    positionsLeast: (length: string) => `A row has ${length} different positions: at least ${length} is needed.`,
+    chunksMost: (length: string) => `A row of ${length} tokens has at most ${length} chunks.`,
+    tableShort: (rows: string, largest: string) =>
+      `The learned table has ${rows} rows, but positions up to ${largest} are drawn: remove it, give it more rows, or draw fewer.`,
     training: "Training",
     steps: "Steps",
     batch: "Rows a step",

@@ -21,6 +21,16 @@ describe("impossible choices", () => {
     expect(kinds({ task: "copy", length: 8 })).toEqual(["copyLength"]);
     expect(kinds({ task: "lookback", distance: 64 })).toEqual(["distanceLength"]);
     expect(kinds({ task: "fixed-position", position: 63 })).toEqual(["positionLength"]);
+    const rope = [{ type: "rope" as const }];
+    expect(kinds({ encodings: rope, positions: "randomized", positionsMaximum: 63 })).toEqual(["positionsLeast"]);
+    expect(kinds({ encodings: rope, positions: "pose", positionsMaximum: 63 })).toEqual(["positionsLeast"]);
+    expect(kinds({ encodings: rope, positions: "pose", positionsChunks: 65 })).toEqual(["chunksMost"]);
+    expect(kinds({ encodings: rope, positions: "shift", positionsMaximum: 0 })).toEqual([]);
+    expect(kinds({ positions: "shift", positionsMaximum: 1 })).toEqual(["tableShort"]);
+    expect(kinds({ positions: "shift", positionsMaximum: 0 })).toEqual([]);
+    expect(kinds({ encodings: [{ type: "learned", rows: 100 }], positions: "pose", positionsMaximum: 100 })).toEqual(
+      [],
+    );
     expect(kinds({ corpus: "tang-song" })).toEqual(["missingCorpus"]);
     expect(kinds({ corpus: ownText }, null)).toEqual(["ownEmpty"]);
     expect(kinds({ dim: 512, layers: 12, batch: 256, length: 1024 })).toEqual(["tooLarge"]);

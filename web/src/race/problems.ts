@@ -16,6 +16,9 @@ export type Problem = { place: ProblemPlace } & (
   | { kind: "copyLength"; length: number }
   | { kind: "distanceLength"; distance: number; length: number }
   | { kind: "positionLength"; position: number; length: number }
+  | { kind: "positionsLeast"; length: number }
+  | { kind: "chunksMost"; length: number }
+  | { kind: "tableShort"; rows: number; largest: number }
   | { kind: "ownTooShort"; needed: number; given: number }
   | { kind: "missingCorpus"; name: string }
   | { kind: "tooLarge"; gigabytes: number }
@@ -32,7 +35,12 @@ const kTestShare = 0.1;
 const kMemoryLimit = 2 * 1024 ** 3;
 
 export function findProblems(values: Values, text: TextFacts | null, corpora: readonly string[] | null): Problem[] {
-  return [...taskProblems(values), ...textProblems(values, text, corpora), ...modelProblems(values, text)];
+  return [
+    ...taskProblems(values),
+    ...positionProblems(values),
+    ...textProblems(values, text, corpora),
+    ...modelProblems(values, text),
+  ];
 }
 
 function taskProblems(values: Values): Problem[] {
@@ -44,6 +52,19 @@ function taskProblems(values: Values): Problem[] {
     return [{ place: "position", kind: "positionLength", position, length }];
   return [];
 }
+
+function positionProblems(values: Values): Problem[] {
+  const { positions, positionsMaximum: maximum, positionsChunks: chunks, length } = values;
+  if (positions === "plain") return [];
+  if (positions !== "shift" && maximum < length) return [{ place: "positionsMaximum", kind: "positionsLeast", length }];
+  if (positions === "pose" && chunks > length) return [{ place: "positionsChunks", kind: "chunksMost", length }];
+  const largest = positions === "shift" ? maximum + length - 1 : maximum - 1;
+  const short = values.encodings.find(({ type, ...rest }) => type === "learned" && largest >= rowsOf(rest, length));
+  return short ? [{ place: "positionsMaximum", kind: "tableShort", rows: rowsOf(short, length), largest }] : [];
+}
+
+/** How many rows a learned table has. */
+const rowsOf = (encoding: object, length: number): number => (encoding as { rows?: number }).rows ?? length;
 
 function textProblems(values: Values, text: TextFacts | null, corpora: readonly string[] | null): Problem[] {
   if (values.task !== "text") return [];

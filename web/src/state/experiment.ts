@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From what a visitor set to the experiment object of the package, and back. Pure data.
 
-import type { AtTest, CompleteExperiment, Encoding, Experiment, Task } from "../engine/poslab.js";
+import type { AtTest, CompleteExperiment, Encoding, Experiment, Task, TrainingPositions } from "../engine/poslab.js";
 import { sameEncoding } from "../schemes/fields.js";
 import { prune, switchesOf, type Overrides, type Switch, type Values } from "./fields.js";
 
@@ -28,11 +28,30 @@ export function atTestOf(switches: readonly Switch[], encodings: readonly Encodi
   });
 }
 
+function trainingPositions(
+  policy: TrainingPositions["policy"],
+  { positionsMaximum: maximum, positionsChunks: chunks }: Values,
+): TrainingPositions {
+  return { policy, maximum, ...(policy === "pose" ? { chunks } : {}) };
+}
+
 export function experimentOf(values: Values): Experiment {
   return {
     task: taskOf(values),
-    model: { dim: values.dim, heads: values.heads, layers: values.layers, feedForward: values.feedForward },
-    training: { length: values.length, batch: values.batch, steps: values.steps, learningRate: values.learningRate },
+    model: {
+      dim: values.dim,
+      heads: values.heads,
+      layers: values.layers,
+      feedForward: values.feedForward,
+      sinks: values.sinks,
+    },
+    training: {
+      length: values.length,
+      batch: values.batch,
+      steps: values.steps,
+      learningRate: values.learningRate,
+      ...(values.positions === "plain" ? {} : { positions: trainingPositions(values.positions, values) }),
+    },
     encodings: values.encodings,
     atTest: atTestOf(values.switches, values.encodings),
     test: { windows: values.windows },
@@ -51,6 +70,10 @@ export function overridesOf(experiment: CompleteExperiment): Overrides {
     ...(task.type === "lookback" && task.distance !== undefined ? { distance: task.distance } : {}),
     ...(task.type === "fixed-position" && task.position !== undefined ? { position: task.position } : {}),
     length: training.length,
+    ...(training.positions
+      ? { positions: training.positions.policy, positionsMaximum: training.positions.maximum }
+      : {}),
+    ...(training.positions?.chunks === undefined ? {} : { positionsChunks: training.positions.chunks }),
     batch: training.batch,
     steps: training.steps,
     learningRate: training.learningRate,
@@ -60,6 +83,7 @@ export function overridesOf(experiment: CompleteExperiment): Overrides {
     heads: model.heads,
     layers: model.layers,
     feedForward: model.feedForward,
+    sinks: model.sinks,
     seeds: seeds.length,
     firstSeed: seeds[0] ?? 1,
     windows: test.windows,

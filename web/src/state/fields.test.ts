@@ -29,6 +29,10 @@ describe("the table of settings", () => {
       encodings: [{ type: "rope" }, { type: "rope", theta: 500 }],
       switches: [{ of: { type: "rope", theta: 500 }, window: 16 }],
       seeds: 3,
+      positions: "pose",
+      positionsMaximum: 100,
+      positionsChunks: 3,
+      sinks: "learned",
     });
     expect(overridesOf(completeExperiment(experimentOf(resolve(overrides))))).toEqual(overrides);
   });

@@ -28,6 +28,11 @@ export const taskTypes = [
   "reverse",
 ] as const satisfies readonly TaskType[];
 
+export const positionPolicies = ["plain", "randomized", "shift", "pose"] as const;
+export type PositionPolicy = (typeof positionPolicies)[number];
+export const sinkKinds = ["none", "zero", "learned"] as const;
+export type Sinks = (typeof sinkKinds)[number];
+
 /** A change at test time belongs to an encoding by content, so that editing the list of encodings cannot mix them up. */
 export interface Switch extends Omit<AtTest, "of" | "label"> {
   of: Encoding;
@@ -40,12 +45,16 @@ export interface Values {
   distance: number;
   position: number;
   length: number;
+  /** where training rows stand */ positions: PositionPolicy;
+  positionsMaximum: number;
+  positionsChunks: number;
   encodings: Encoding[];
   switches: Switch[];
   dim: number;
   heads: number;
   layers: number;
   feedForward: number;
+  sinks: Sinks;
   batch: number;
   steps: number;
   learningRate: number;
@@ -111,12 +120,17 @@ export const fields: { [K in keyof Values]: Rule } = {
   distance: integer("distance", 1, 1024, () => 5),
   position: integer("position", 0, 1024, () => 5),
   length: integer("L", 4, 1024, (values) => training(values).length),
+  positions: choice("pos", positionPolicies, "plain"),
+  // As far as the longest tested place: 16 L ids, or L of them and a shift of 15 L.
+  positionsMaximum: integer("posmax", 0, 2 ** 31, (values) => (values.positions === "shift" ? 15 : 16) * values.length),
+  positionsChunks: integer("chunks", 1, 1024, () => 2),
   encodings: { key: "e", kind: "encodings", fallback: () => encodingDefaults },
   switches: { key: "t", kind: "switches", fallback: defaultSwitches },
   dim: integer("dim", 4, 512, () => modelDefaults.dim),
   heads: integer("heads", 1, 32, () => modelDefaults.heads),
   layers: integer("layers", 1, 12, () => modelDefaults.layers),
   feedForward: integer("ff", 4, 2048, (values) => 4 * values.dim),
+  sinks: choice("sinks", sinkKinds, "none"),
   batch: integer("batch", 1, 256, (values) => training(values).batch),
   steps: integer("steps", 1, 100_000, (values) =>
     values.task === "text"

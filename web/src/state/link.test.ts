@@ -35,6 +35,10 @@ const settings = fc.record(
   {
     task: fc.constantFrom("text" as const, "lookback" as const, "needle" as const),
     length: fc.integer({ min: 8, max: 512 }),
+    positions: fc.constantFrom("plain" as const, "randomized" as const, "shift" as const, "pose" as const),
+    positionsMaximum: fc.nat(2 ** 20),
+    positionsChunks: fc.integer({ min: 1, max: 64 }),
+    sinks: fc.constantFrom("none" as const, "zero" as const, "learned" as const),
     dim: fc.integer({ min: 4, max: 512 }),
     learningRate: fc.double({ min: 1e-6, max: 1, noNaN: true }),
     firstSeed: fc.nat(2 ** 30),
@@ -98,6 +102,11 @@ describe("a share link", () => {
       "unit=words",
       "rate=-1",
     ]) {
+      "t=3~distances.policy:spread~distances.window:4",
+      "t=3~distances.policy:clamped~distances.window:0",
+      "pos=spiral",
+      "posmax=-1",
+      "sinks=two",
       const { overrides, notices } = readLink(`v=1&${query}`);
       expect(overrides, query).toEqual({});
       expect(
