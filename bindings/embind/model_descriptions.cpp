@@ -31,6 +31,11 @@ StackDescription::Biases BiasesOf(Value object) {
   return bias;
 }
 
+ModelDescription::Sinks SinksOf(const std::string& name) {
+  if (name == "zero") return ModelDescription::Sinks::kZero;
+  return name == "learned" ? ModelDescription::Sinks::kLearned : ModelDescription::Sinks::kNone;
+}
+
 StackDescription StackOf(Value object) {
   StackDescription stack;
   stack.layers = CountOf(object, "layers");
@@ -55,6 +60,7 @@ StackDescription StackOf(Value object) {
   if (parallel == "two-norms") stack.parallel = StackDescription::Parallel::kTwoNorms;
   if (query_key_norm == "head") stack.query_key_norm = StackDescription::QueryKeyNorm::kHead;
   if (query_key_norm == "row") stack.query_key_norm = StackDescription::QueryKeyNorm::kRow;
+  stack.sinks = SinksOf(TextOf(object, "sinks"));
   stack.activation = ActivationOf(TextOf(object, "activation"));
   stack.gated = TruthOf(object, "gated");
   stack.bias = BiasesOf(object["bias"]);

@@ -279,6 +279,7 @@ export interface CoreModelInput {
   attentionMask: Uint8Array | null;
   positions: IdBytes | null;
   tokenTypes: NumberSource | null;
+  sinks: string;
   memory: CoreInput | null;
   decoderIds: NumberSource | null;
 }

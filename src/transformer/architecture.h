@@ -41,6 +41,7 @@ struct StackDescription {
   bool gated = false;
   Biases bias;
   QueryKeyNorm query_key_norm = QueryKeyNorm::kNone;
+  ModelDescription::Sinks sinks = ModelDescription::Sinks::kNone;  // of self-attention
 
   bool pre_norm() const { return norm_placement == ModelDescription::NormPlacement::kPre; }
   int64_t query_width() const { return heads * head_dim; }

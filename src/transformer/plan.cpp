@@ -97,6 +97,8 @@ class Planner {
   void AddBlock(const StackDescription& stack, const std::string& name, bool cross, BlockTensors* block) {
     block->norm1 = Norm(stack, name + ".norm1");
     block->self = Attention(stack, name + ".attention");
+    if (stack.sinks == ModelDescription::Sinks::kLearned)
+      block->self.sinks = Vector(name + ".attention.sinks", stack.heads);
     if (cross) {
       block->cross_norm = Norm(stack, name + ".crossNorm");
       block->cross = Attention(stack, name + ".crossAttention");

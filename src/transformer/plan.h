@@ -24,6 +24,7 @@ struct LinearTensors {
 struct AttentionTensors {
   LinearTensors query, key, value, output;
   int query_norm = Weights::kNone, key_norm = Weights::kNone;  // gains
+  int sinks = Weights::kNone;
 };
 struct BlockTensors {
   NormTensors norm1, cross_norm, norm2;

@@ -77,6 +77,7 @@ Status Stack::PrepareMemory(const StackPass& pass) {
   POSLAB_RETURN_IF_ERROR(Grow(few * architecture_->dim, &few_normed_));
   POSLAB_RETURN_IF_ERROR(Grow(few * d_->feed_forward, &hidden_));
   if (d_->gated) POSLAB_RETURN_IF_ERROR(Grow(few * d_->feed_forward, &gate_));
+  if (d_->sinks == ModelDescription::Sinks::kZero) POSLAB_RETURN_IF_ERROR(zero_sinks_.Resize("heads", d_->heads));
   if (pass.memory_rows > 0) {
     POSLAB_RETURN_IF_ERROR(Grow(pass.memory_rows * architecture_->dim, &memory_normed_));
     if (pass.key_mask) {  // memory is seen
@@ -203,6 +204,7 @@ Status Stack::SelfAttention(const StackPass& pass, int64_t layer, const float* s
   }
   if (positions_->gated(layer)) POSLAB_RETURN_IF_ERROR(Gates(pass, layer, memory, source, &arguments.gates));
   arguments.hooks = positions_->hooks(layer);
+  arguments.sinks = zero_sinks_.empty() ? weights_->numbers(block.self.sinks) : zero_sinks_.data();
   arguments.query_positions = pass.positions, arguments.key_positions = pass.key_positions;
   arguments.mask.causal = d_->causal;
   const int64_t window = d_->causal ? pass.window.value_or(d_->windows[static_cast<size_t>(layer)]) : 0;

@@ -80,6 +80,7 @@ class Stack {
   int64_t encoded_ = 0;
   Buffer<float> normed_, query_, key_value_, heads_, memory_normed_;
   Buffer<float> gates_, few_gates_;
+  Buffer<float> zero_sinks_;                  // [heads], where sinks are that
   Buffer<float> few_normed_, hidden_, gate_;  // of some rows of the feed-forward part
   Buffer<uint8_t> mask_;
   AttentionWorkspace workspace_;

@@ -12,7 +12,7 @@ const biasNames: readonly (keyof BlockBiases)[] = ["query", "key", "value", "att
 const stackFields: readonly (keyof Stack)[] = [
   ...(["layers", "heads", "keyValueHeads", "headDim", "feedForward", "causal", "position", "scale", "window"] as const),
   ...(["norm", "finalNorm", "embeddingNorm", "embeddingScale", "parallel", "activation", "gated", "bias"] as const),
-  "queryKeyNorm",
+  ...(["queryKeyNorm", "sinks"] as const),
 ];
 const fields: readonly (keyof Architecture)[] = [
   ...(["dim", "vocabulary", "trainedLength", "encoder", "decoder", "separateEmbeddings", "tokenTypes"] as const),
@@ -83,6 +83,7 @@ function coreStack(stack: Stack, dim: number, argument: string): CoreStack {
     gated: stack.gated ?? false,
     bias: biasesOf(stack.bias, `${argument}.bias`),
     queryKeyNorm: choice(stack.queryKeyNorm, ["none", "head", "row"], "none", `${argument}.queryKeyNorm`),
+    sinks: choice(stack.sinks, ["none", "zero", "learned"], "none", `${argument}.sinks`),
   };
 }
 

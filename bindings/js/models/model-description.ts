@@ -15,6 +15,7 @@
 //   P blocks.N.attention.key.weight, value.weight [keyValueHeads * headDim, dim], .bias
 //   P blocks.N.attention.output.weight [dim, heads * headDim], .bias
 //   P blocks.N.attention.queryNorm.gain, keyNorm.gain       [headDim] with queryKeyNorm "head", else the whole width
+//   P blocks.N.attention.sinks [heads]                      with sinks "learned"
 //   P blocks.N.crossNorm.gain, .bias; P blocks.N.crossAttention.{query, key, value, output}.weight, .bias
 //   P blocks.N.norm2.gain, .bias [dim]                      of feed-forward; absent with parallel "one-norm"
 //   P blocks.N.feedForward.gate.weight, in.weight [feedForward, dim], out.weight [dim, feedForward], .bias
@@ -80,6 +81,10 @@ export interface Stack {
   /** default false: nowhere; true: everywhere */ bias?: boolean | Partial<BlockBiases>;
   /** RMSNorm of queries and keys before rotation: of each head (Qwen3) or of the whole width (OLMo 2) */
   queryKeyNorm?: "none" | "head" | "row";
+  /**
+   * one more logit a head in self-attention that takes weight and gives no value: 0, or learned (GPT-OSS); default "none"
+   */
+  sinks?: "none" | "zero" | "learned";
 }
 
 export interface ImageInput {

@@ -207,13 +207,15 @@ describe("weights of an experiment", () => {
     ["shaw", { normPlacement: "post", bias: false }],
     ["t5", { parallel: true }],
     ["forgetting", { keyValueHeads: 1 }],
+    ["rope", { keyValueHeads: 1, sinks: "learned" }],
+    ["alibi", { sinks: "zero" }],
   ])("with %s positions open again and write the same text", async (type, shape) => {
     const corpus = lab.corpus("the cat sat on the mat and the dog sat on the log ".repeat(40));
     const experiment = lab.checkExperiment(
       {
         task: { type: "text" },
         model: { dim: 16, heads: 2, layers: 2, feedForward: 24, ...shape },
-        training: { length: 16, batch: 2, steps: 3 },
+        training: { length: 16, batch: 2, steps: 3, warmup: 0, learningRate: 0.05 },
         encodings: [{ type, ...(type === "learned" ? { rows: 64 } : {}) }],
         test: { lengths: [16], windows: 1 },
       },
@@ -231,8 +233,17 @@ describe("weights of an experiment", () => {
     const got = model.attention(1);
     expect(got.shape).toEqual(seen.shape);
     got.data.forEach((weight, index) => expect(weight).toBeCloseTo(seen.data[index]!, 5));
-    const { pieces } = run.generate({ prompt: text, count: 8, temperature: 0 });
+    const { pieces, losses } = run.generate({ prompt: text, count: 8, temperature: 0 });
     expect((await model.generate({ prompt: text, tokens: 8 })).text).toBe(text + pieces.join(""));
+    const ids = model.encode(text + pieces.join(""));
+    const { data, shape: size } = model.logits(ids);
+    const outputs = size.at(-1)!;
+    losses.forEach((loss, index) => {
+      const row = ids.length - pieces.length + index;
+      const logits = data.subarray((row - 1) * outputs, row * outputs);
+      const sum = logits.reduce((all, logit) => all + Math.exp(logit), 0);
+      expect(Math.log(sum) - logits[ids[row]!]!).toBeCloseTo(loss, 4);
+    });
     model.dispose();
     run.dispose();
     corpus.dispose();

@@ -94,6 +94,8 @@ TEST_CASE("Loaded weights give what the training model gives with them") {
     void (*change)(D*, StackDescription*);
   };
   const Variant variants[] = {{"default", [](D*, StackDescription*) {}},
+                              {"sinks", [](D* d, StackDescription* s) { d->sinks = s->sinks = D::Sinks::kLearned; }},
+                              {"sinks of 0", [](D* d, StackDescription* s) { d->sinks = s->sinks = D::Sinks::kZero; }},
                               {"post-norm, bias everywhere, relu",
                                [](D* d, StackDescription* s) {
                                  d->norm_placement = s->norm_placement = D::NormPlacement::kPost;

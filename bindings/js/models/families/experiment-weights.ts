@@ -28,11 +28,6 @@ export function experimentArchitecture(
   { model, vocabulary, length, encoding }: ExperimentModel,
   rowsOf: (name: string) => number | undefined,
 ): Architecture {
-  if (model.sinks !== undefined && model.sinks !== "none")
-    throw new PosLabError("notDefined", `model.sinks: models of files have none, and this one's are "${model.sinks}"`, {
-      argument: "model.sinks",
-      given: model.sinks,
-    });
   const { label: _, ...scheme } = encoding;
   const rows = rowsOf("position.table");
   const position = (scheme.type === "learned" && rows ? { ...scheme, rows } : scheme) as Position;
@@ -56,6 +51,7 @@ export function experimentArchitecture(
       parallel: model.parallel ? "one-norm" : false,
       activation: activations[model.activation] ?? "gelu-tanh",
       gated: model.gated,
+      sinks: model.sinks ?? "none",
       // Unless the experiment said otherwise, the feed-forward part has biases and attention none.
       bias: model.bias ?? { gate: true, in: true, out: true },
     },
