@@ -237,7 +237,14 @@ void RunQueryKeyValue(double message) {
   const Result<std::span<const float>> rows = LiveQueryKeyValue(&run, ids->span(), layer, ChangeOf(in.Next()));
   if (!rows.ok()) return Failed(rows.status());
   const int64_t length = ids->size();
+  TheAnswer().Object();
+  TheAnswer().Field("rows");
   AnswerTensor(*rows, {length, static_cast<int64_t>(rows->size()) / std::max<int64_t>(1, length)});
+  if (const std::span<const float> gates = run.model().Gates(layer); length > 0 && !gates.empty()) {
+    TheAnswer().Field("gates");
+    AnswerTensor(gates, {run.model().description().heads, length});
+  }
+  TheAnswer().End();
 }
 
 void RunSaveState(double message) {

@@ -116,7 +116,11 @@ export interface CoreRun extends CoreLearner {
   ): Outcome<CoreGenerated>;
   attentionWeights(ids: NumberSource, layer: number, change: CoreChange): Outcome<CoreTensor>;
   /** [length, all heads of q | k | v] */
-  queryKeyValue(ids: NumberSource, layer: number, change: CoreChange): Outcome<CoreTensor>;
+  queryKeyValue(
+    ids: NumberSource,
+    layer: number,
+    change: CoreChange,
+  ): Outcome<{ /** [length, query | key | value] */ rows: CoreTensor; /** [heads, length] */ gates?: CoreTensor }>;
   saveState(): Outcome<{ bytes: Uint8Array }>;
   loadState(state: Uint8Array): Outcome<object>;
 }

@@ -200,7 +200,9 @@ export class LabRun extends Owner<CoreRun> {
   /** What a layer's attention reads: with `lab.attention` and the scheme, the same weights as `attention` gives. */
   attentionInputs(options: AttentionLook = {}): AttentionInputs {
     const ids = options.text === undefined ? this.#testIds(48) : this.#encode(options.text, "text");
-    const rows = unwrap(this.core.queryKeyValue(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")));
+    const { rows, gates } = unwrap(
+      this.core.queryKeyValue(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")),
+    );
     const { heads, keyValueHeads, dim } = this.experiment.model;
     const headDim = dim / heads;
     const part = (first: number, count: number): Tensor => headsOf(rows, first, count, headDim);
@@ -209,6 +211,7 @@ export class LabRun extends Owner<CoreRun> {
       query: part(0, heads),
       key: part(heads, keyValueHeads),
       value: part(heads + keyValueHeads, keyValueHeads),
+      ...(gates ? { gates } : {}),
     };
   }
 

@@ -108,6 +108,7 @@ export interface AttentionInputs {
   query: Tensor;
   key: Tensor;
   value: Tensor;
+  /** [heads, length], where the model's scheme takes them from its tokens ("forgetting") */ gates?: Tensor;
 }
 
 /**

@@ -38,6 +38,7 @@ class BoundPositions {
   // What the bound scheme sees.
   ParameterValues values() const { return bound_values_; }
   ParameterGradients gradients() const { return bound_gradients_; }
+  std::span<const float> gates() const { return gated() ? gates_.span() : std::span<const float>(); }
 
  private:
   Status Select(const Scheme& scheme, const Dimensions& dimensions);

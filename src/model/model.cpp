@@ -122,4 +122,8 @@ Result<std::span<const float>> Model::QueryKeyValue(std::span<const int32_t> ids
   return std::span<const float>(parts_->kept[0].query_key_value.data(), ids.size() * static_cast<size_t>(width));
 }
 
+std::span<const float> Model::Gates(int64_t layer) const {
+  return parts_->positions[static_cast<size_t>(layer)].gates();
+}
+
 }  // namespace poslab

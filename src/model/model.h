@@ -115,6 +115,10 @@ class Model {
   Result<std::span<const float>> QueryKeyValue(std::span<const int32_t> ids, int64_t layer, const RunOptions& options);
 
  private:
+  // What the scheme makes of the tokens there beside them, [heads, length]: empty for a scheme without gates. Of the last
+  // call of QueryKeyValue or AttentionWeights, which must have been for this layer; owned by the model until the next.
+  std::span<const float> Gates(int64_t layer) const;
+
   Model();
   struct Parts;
   std::unique_ptr<Parts> parts_;

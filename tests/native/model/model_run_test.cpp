@@ -20,7 +20,7 @@ constexpr int32_t kVocabulary = 7;
 std::vector<float> Logits(Model* model, const std::vector<int32_t>& ids, int64_t batch, int64_t length,
                           const RunOptions& options = {}) {
   const auto result = model->Forward(ids, batch, length, options);
-  REQUIRE_MESSAGE(result.ok(), result.status().argument());
+  REQUIRE_MESSAGE(result.ok(), result.status().argument);
   return {result->begin(), result->end()};
 }
 
@@ -201,36 +201,43 @@ TEST_CASE("Attention weights of every layer are rows that sum to one and see not
   CHECK(model->AttentionWeights(ids, 2, {}, weights.data()).argument() == "layer");
 }
 
-TEST_CASE("Queries and keys of a layer give its attention weights") {
-  auto model = MakeModel(SmallDescription(), {SchemeOf("none")});
-  const ModelDescription& d = model->description();
-  const int64_t length = 5, width = (d.heads + 2 * d.key_value_heads) * d.head_dim;
-  const int64_t keys_at = d.heads * d.head_dim, group = d.heads / d.key_value_heads;
-  const auto ids = RandomIds(length, kVocabulary, 12);
-  std::vector<float> weights(d.heads * length * length);
-  for (int64_t layer : {0, 1}) {
-    REQUIRE(model->AttentionWeights(ids, layer, {}, weights.data()).ok());
-    const auto rows = model->QueryKeyValue(ids, layer, {});
-    REQUIRE(rows.ok());
-    REQUIRE(static_cast<int64_t>(rows->size()) == length * width);
-    for (int64_t h = 0; h < d.heads; ++h)
-      for (int64_t i = 0; i < length; ++i) {
-        std::vector<double> logits;
-        double sum = 0;
-        for (int64_t j = 0; j <= i; ++j) {
-          const float* query = rows->data() + i * width + h * d.head_dim;
-          const float* key = rows->data() + j * width + keys_at + h / group * d.head_dim;
-          double dot = 0;
-          for (int64_t c = 0; c < d.head_dim; ++c) dot += static_cast<double>(query[c]) * key[c];
-          logits.push_back(std::exp(dot / std::sqrt(static_cast<double>(d.head_dim))));
-          sum += logits.back();
+TEST_CASE("Queries and keys of a layer, and its gates, give its attention weights") {
+  for (const char* type : {"none", "forgetting"}) {
+    CAPTURE(type);
+    auto model = MakeModel(SmallDescription(), {SchemeOf(type)});
+    const ModelDescription& d = model->description();
+    const int64_t length = 5, width = (d.heads + 2 * d.key_value_heads) * d.head_dim;
+    const int64_t keys_at = d.heads * d.head_dim, group = d.heads / d.key_value_heads;
+    const auto ids = RandomIds(length, kVocabulary, 12);
+    std::vector<float> weights(d.heads * length * length);
+    for (int64_t layer : {0, 1}) {
+      REQUIRE(model->AttentionWeights(ids, layer, {}, weights.data()).ok());
+      const auto rows = model->QueryKeyValue(ids, layer, {});
+      REQUIRE(rows.ok());
+      REQUIRE(static_cast<int64_t>(rows->size()) == length * width);
+      const std::span<const float> gates = model->Gates(layer);
+      const bool gated = std::string(type) == "forgetting";
+      REQUIRE(static_cast<int64_t>(gates.size()) == (gated ? d.heads * length : 0));
+      for (int64_t h = 0; h < d.heads; ++h)
+        for (int64_t i = 0; i < length; ++i) {
+          std::vector<double> logits;
+          double sum = 0;
+          for (int64_t j = 0; j <= i; ++j) {
+            const float* query = rows->data() + i * width + h * d.head_dim;
+            const float* key = rows->data() + j * width + keys_at + h / group * d.head_dim;
+            double dot = 0, forgotten = 0;
+            for (int64_t c = 0; c < d.head_dim; ++c) dot += static_cast<double>(query[c]) * key[c];
+            for (int64_t l = j + 1; gated && l <= i; ++l) forgotten += gates[static_cast<size_t>(h * length + l)];
+            logits.push_back(std::exp(dot / std::sqrt(static_cast<double>(d.head_dim)) + forgotten));
+            sum += logits.back();
+          }
+          for (int64_t j = 0; j <= i; ++j)
+            CHECK(weights[(h * length + i) * length + j] == doctest::Approx(logits[j] / sum).epsilon(1e-5));
         }
-        for (int64_t j = 0; j <= i; ++j)
-          CHECK(weights[(h * length + i) * length + j] == doctest::Approx(logits[j] / sum).epsilon(1e-5));
-      }
+    }
+    CHECK(model->QueryKeyValue(ids, 2, {}).status().argument() == "layer");
+    CHECK(model->QueryKeyValue({}, 0, {})->empty());
   }
-  CHECK(model->QueryKeyValue(ids, 2, {}).status().argument() == "layer");
-  CHECK(model->QueryKeyValue({}, 0, {})->empty());
 }
 
 TEST_CASE("Length one, vocabulary of one, one head and one layer work, and so does nothing at all") {

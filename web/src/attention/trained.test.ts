@@ -17,6 +17,7 @@ const encodings: Encoding[] = [
   { type: "sinusoidal" },
   { type: "learned" },
   { type: "shaw", maxDistance: 4 },
+  { type: "forgetting" },
 ];
 const text = "the sea, the sea! ".repeat(30);
 const look = { model: null, layer: 0, text: "the sea, the" };
@@ -82,6 +83,11 @@ describe("one model's queries and keys under every encoding", () => {
     expect(alibi!.key.data).toEqual(rope!.key.data);
     expect(t5!.position).toMatchObject({ type: "t5", maxDistance: 20, table: models.tensors(1, 0)["table"] });
     expect(pictures(source, { type: "alibi" }).cells).toBe(12);
+    // Gates are read off the tokens of the model that learned them.
+    expect(() => pictures(source, { type: "forgetting" })).toThrow(new Refusal("no-gates"));
+    const own = new TrainedSource(models, { ...look, model: 5 });
+    expect(own.inputs({ type: "forgetting" }, 0).gates!.shape).toEqual([2, 12]);
+    expect(own.inputs({ type: "rope" }, 0).gates).toBeUndefined();
     models.dispose();
   });
 

@@ -96,13 +96,16 @@ export class TrainedSource implements VectorSource {
     if (encoding.type === "learned") this.#checkRows(own, offset);
     // Only what is added to the tokens moves queries and keys when the text moves.
     const moved = acts && offset > 0 ? { ...change, shift: offset } : change;
-    const { query, key } = this.#kept(model, moved);
+    const { query, key, gates } = this.#kept(model, moved);
     if (acts) return { query, key, position: { type: "none" } };
+    const gated = this.models.lab.info.schemes.some((scheme) => scheme.type === encoding.type && scheme.gates);
+    // A model reads gates off its own tokens.
+    if (gated && own !== model) throw new Refusal("no-gates");
     const tensors = own < 0 ? {} : this.models.tensors(own, this.look.layer);
     // The fields that the tensors were learned with fit them.
     const learned = Object.keys(tensors).length > 0;
     const scheme = learned ? this.models.race.experiment.encodings[own]! : encoding;
-    return { query, key, position: schemeOf(scheme, tensors) };
+    return { query, key, position: schemeOf(scheme, tensors), ...(gated && gates ? { gates } : {}) };
   }
 
   /** How the model has to be run so that its tokens carry what this encoding adds to them, and nothing else. */

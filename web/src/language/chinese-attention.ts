@@ -93,7 +93,7 @@ export const chinese: AttentionWords = {
   problems: {
     pastTable: (rows) => `学到的位置表只有 ${rows} 行，这些位置没有向量。`,
     noTensors: "这种编码有要学的参数，而这场比赛里没有模型学过。",
-    noGates: "这种编码需要每个词元给出一个遗忘门；本页从训练好的模型里只取查询和键。",
+    noGates: "这种编码从每个词元读出一个遗忘门，而只有它自己的模型学会了怎样读：请让每种编码用各自的模型。",
     otherModel: "这些位置向量属于它自己的模型，不能加到别的模型的词元上。",
     notInRace: "这场比赛里没有用这种编码训练的模型。",
     refused: (message) => `计算核心拒绝此设置：${message}`,
