@@ -46,10 +46,10 @@ export class Drawing {
     this.#thread?.terminate();
   }
 
-  /** What one row's call is given, for code that makes it elsewhere. */
-  call(encoding: Encoding): ReturnType<PanelWorker["call"]> {
+  /** What one row's call is given, or that of all rows, for code that makes it elsewhere. */
+  call(encoding: Encoding, rows: "one" | "all"): ReturnType<PanelWorker["call"]> {
     const { sight, query, request } = this.#wanted!;
-    return this.#worker().call(encoding, sight, query ?? 0, request.offset);
+    return this.#worker().call(encoding, sight, rows === "all" ? null : (query ?? 0), request.offset);
   }
 
   async #work(): Promise<void> {

@@ -89,9 +89,10 @@ export class Panel {
     return { keys, weights, scores: scores! };
   }
 
-  /** What is given to `lab.attention` for one query's row. */
-  call(query: number, offset: number): AttentionOptions {
-    return this.#call(this.source.inputs(this.encoding, offset), offset, query, 1);
+  /** What is given to `lab.attention` for one query's row, or with null for all of them. */
+  call(query: number | null, offset: number): AttentionOptions {
+    const inputs = this.source.inputs(this.encoding, offset);
+    return query === null ? this.#call(inputs, offset, 0, this.length) : this.#call(inputs, offset, query, 1);
   }
 
   #before(start: PanelInputs, first: number, count: number): Float32Array {

@@ -65,11 +65,11 @@ export class PanelWorker {
     return transfer({ panels: drawn, rows: read }, buffers);
   }
 
-  /** The inputs of one row's call, for code that makes it elsewhere. */
+  /** The inputs of one row's call, or with null of the whole, for code that makes it elsewhere. */
   async call(
     encoding: Encoding,
     sight: Sight,
-    query: number,
+    query: number | null,
     offset: number,
   ): Promise<Answer<ReturnType<Panel["call"]>>> {
     const lab = await this.#loaded();

@@ -121,6 +121,7 @@ export const chinese: AttentionWords = {
   },
   code: {
     comment: (encoding, query, head) => `${encoding}：查询 ${query} 在第 ${head} 头的权重，与页面一致`,
+    distances: "各编码下按距离的平均权重，与页面的图一致",
   },
   share: {
     heading: "分享",

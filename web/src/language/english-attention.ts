@@ -93,7 +93,7 @@ export const english = {
     pastTable: (rows: string) => `The learned table ends after ${rows} rows: there is no vector for these positions.`,
     noTensors: "This encoding learns something, and no model of this race has learned it.",
     noGates:
-      "This encoding takes a forget gate from every token; of a trained model this page reads queries and keys alone.",
+      "This encoding reads a forget gate off every token, and only its own model has learned how: show each encoding with its own model.",
     otherModel: "Its vectors belong to its own model and cannot be added to the tokens of another.",
     notInRace: "No model of this race was trained with this encoding.",
     refused: (message: string) => `The core refuses this: ${message}`,
@@ -124,6 +124,7 @@ export const english = {
   code: {
     comment: (encoding: string, query: string, head: string) =>
       `What ${encoding} gives the query ${query} in head ${head}, as on the page`,
+    distances: "The mean weight by distance under each encoding, as in the chart of the page",
   },
   share: {
     heading: "Share",

@@ -19,6 +19,45 @@ const repeated = (data, heads, count, width) => ({
 });`;
 
 export function callCode(call: AttentionOptions, comment: string): CallCode {
+  const { vectors, options } = partsOf(call);
+  return {
+    opening: [...openingOf([...vectors, ...options], comment), ...vectors].join("\n"),
+    options: options.join(",\n  "),
+  };
+}
+
+/** Several calls, each in a block of its own as `use` has it: given the options' text, a statement. */
+export function callBlocks(
+  calls: readonly AttentionOptions[],
+  comment: string,
+  before: readonly string[],
+  use: (options: string, index: number) => string,
+): string {
+  const parts = calls.map(partsOf);
+  const text = parts.flatMap(({ vectors, options }) => [...vectors, ...options]);
+  const blocks = parts.flatMap(({ vectors, options }, index) => [
+    "{",
+    ...vectors.map((line) => `  ${line}`),
+    `  ${use(options.join(", "), index)}`,
+    "}",
+  ]);
+  return [...openingOf(text, comment), ...before, ...blocks, ""].join("\n");
+}
+
+function openingOf(lines: readonly string[], comment: string): string[] {
+  const text = lines.join("\n");
+  return [
+    'import { loadPosLab } from "poslab";',
+    "",
+    ...(comment === "" ? [] : [`// ${comment.replaceAll(/\s+/g, " ")}`]),
+    ...(text.includes("floats(") ? [kFloats] : []),
+    ...(text.includes("repeated(") ? [kRepeated] : []),
+    "const lab = await loadPosLab();",
+  ];
+}
+
+/** The statements that make the vectors, and the fields of the options object. */
+function partsOf(call: AttentionOptions): { vectors: string[]; options: string[] } {
   const { query, key, value, position, gates, mask, scale, queryPositions, keyPositions } = call;
   const fields = Object.entries(position ?? { type: "none" }).map(([name, field]) => `${name}: ${literal(field)}`);
   const vectors = [
@@ -37,17 +76,7 @@ export function callCode(call: AttentionOptions, comment: string): CallCode {
     ...(queryPositions ? [`queryPositions: ${positionsText(queryPositions)}`] : []),
     ...(keyPositions ? [`keyPositions: ${positionsText(keyPositions)}`] : []),
   ];
-  const text = [...vectors, ...options].join("\n");
-  const opening = [
-    'import { loadPosLab } from "poslab";',
-    "",
-    ...(comment === "" ? [] : [`// ${comment.replaceAll(/\s+/g, " ")}`]),
-    ...(text.includes("floats(") ? [kFloats] : []),
-    ...(text.includes("repeated(") ? [kRepeated] : []),
-    "const lab = await loadPosLab();",
-    ...vectors,
-  ];
-  return { opening: opening.join("\n"), options: options.join(",\n  ") };
+  return { vectors, options };
 }
 
 /** A program that ends with a call's scores or output in `data`. */
