@@ -108,9 +108,10 @@ function addExtrapolate(program: Command, run: Run): void {
     .addOption(new Option("--learning-rate <rate>", "peak learning rate").argParser(finiteNumber(0)))
     .addOption(new Option("--windows <n>", "windows measured at every tested length").argParser(wholeNumber(1)))
     .addOption(
-      new Option("--at-test <json>", 'changes at test time on trained weights, as in [{"of":0,"window":64}]').argParser(
-        json,
-      ),
+      new Option(
+        "--at-test <json>",
+        'changes at test time on trained weights, as in [{"of":0,"window":64}] or {"of":0,"distances":{"policy":"grouped","window":32}} (Self-Extend)',
+      ).argParser(json),
     )
     .addOption(
       new Option("--set <field=value>", "any other field, as in training.warmup=50; may be repeated").argParser(

@@ -3,7 +3,6 @@
 #include "attention.h"
 
 #include "attention/attention.h"
-#include "attention/distances.h"
 #include "border.h"
 
 namespace poslab::border {
@@ -122,12 +121,8 @@ Status ReadCall(Value scheme, Value options, Call* call) {
   }
   POSLAB_RETURN_IF_ERROR(made.CheckParameters(dimensions, call->given.parameters));
   call->bind = {dimensions, arguments.query_positions, arguments.key_positions, 0, call->given.parameters};
-  if (const Value distances = options["distances"]; IsGiven(distances)) {
-    const bool grouped = TextOf(distances, "policy") == "grouped";
-    return call->distanced.emplace().Bind(made, call->bind, arguments,
-                                          {grouped ? Distances::Kind::kGrouped : Distances::Kind::kClamped,
-                                           CountOf(distances, "window"), CountOf(distances, "group")});
-  }
+  if (const Value distances = options["distances"]; IsGiven(distances))
+    return call->distanced.emplace().Bind(made, call->bind, arguments, DistancesOf(distances));
   POSLAB_RETURN_IF_ERROR(made.Bind(call->bind, &call->hooks));
   arguments.hooks = &call->hooks;
   return Status::Ok();
@@ -149,6 +144,12 @@ void AnswerField(const char* name, Buffer<float> numbers, std::initializer_list<
 }
 
 }  // namespace
+
+Distances DistancesOf(Value object) {
+  const bool grouped = TextOf(object, "policy") == "grouped";
+  return {grouped ? Distances::Kind::kGrouped : Distances::Kind::kClamped, CountOf(object, "window"),
+          CountOf(object, "group")};
+}
 
 void AttentionCall(double message) {
   Arguments in(message);

@@ -2,6 +2,7 @@
 // Field by field; the TypeScript layer has checked names and kinds, the core checks what they mean.
 #include "lab_descriptions.h"
 
+#include "attention.h"
 #include "border.h"
 
 namespace poslab::border {
@@ -66,6 +67,7 @@ AtTest ChangeOf(Value object) {
   change.window = MaybeCount(object, "window");
   change.shift = MaybeCount(object, "shift");
   change.interpolate = TruthOf(object, "interpolate");
+  if (const Value distances = object["distances"]; IsGiven(distances)) change.distances = DistancesOf(distances);
   return change;
 }
 

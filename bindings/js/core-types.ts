@@ -83,6 +83,13 @@ export interface CorePositionDraw {
   chunks: number;
 }
 
+/** `group` 0: as a change at test time needs it. */
+export interface CoreDistances {
+  policy: string;
+  window: number;
+  group: number;
+}
+
 export interface CoreAttentionCall {
   query: CoreInput;
   key: CoreInput;
@@ -98,7 +105,7 @@ export interface CoreAttentionCall {
   documents: IdBytes | null;
   queryPositions: CorePositions | null;
   keyPositions: CorePositions | null;
-  distances: { policy: string; window: number; group: number } | null;
+  distances: CoreDistances | null;
   weights: boolean;
   scores: boolean;
   logSumExp: boolean;
@@ -165,6 +172,7 @@ export interface CoreChange {
   position: FlatScheme | null;
   window: number | null;
   shift: number | null;
+  distances: CoreDistances | null;
   interpolate: boolean;
 }
 export interface CoreRunDescription {
@@ -271,6 +279,7 @@ export interface CoreStack {
   gated: boolean;
   bias: Record<"query" | "key" | "value" | "attentionOutput" | "gate" | "in" | "out", boolean>;
   queryKeyNorm: string;
+  sinks: string;
 }
 /** One sequence; null is "not given". */
 export interface CoreModelInput {
@@ -279,7 +288,6 @@ export interface CoreModelInput {
   attentionMask: Uint8Array | null;
   positions: IdBytes | null;
   tokenTypes: NumberSource | null;
-  sinks: string;
   memory: CoreInput | null;
   decoderIds: NumberSource | null;
 }

@@ -52,11 +52,18 @@ export const taskSchemas = {
 };
 export type TaskType = keyof typeof taskSchemas;
 
+/** One schema a policy. A group that is left out is the smallest that keeps distances below the trained length. */
+export const distanceSchemas = {
+  grouped: object({ policy: v.literal("grouped"), window: count(1), group: v.optional(count(1)) }),
+  clamped: object({ policy: v.literal("clamped"), window: count(1) }),
+};
+
 const atTestEntry = object({
   of: count(0),
   position: v.optional(scheme),
   window: v.optional(count(1)),
   shift: v.optional(count(0)),
+  distances: v.optional(v.looseObject({ policy: choice("grouped", "clamped") }, "an object")),
   interpolate: v.optional(truth),
   label: v.optional(text),
 });

@@ -14,7 +14,7 @@ import {
   trainingDefaults,
   windowsDefault,
 } from "./experiment-defaults.js";
-import { experimentSchema, parseWith, taskSchemas, type TaskType } from "./experiment-schema.js";
+import { distanceSchemas, experimentSchema, parseWith, taskSchemas, type TaskType } from "./experiment-schema.js";
 import { nearestName } from "./tensors.js";
 import type { AtTest, CompleteExperiment, Encoding, Experiment, Task } from "./types.js";
 
@@ -146,10 +146,14 @@ function checkAtTest(entries: readonly AtTest[], encodings: readonly Encoding[])
         entry.of,
         `the number of an encoding, from 0 to ${encodings.length - 1},`,
       );
-    if (entry.position === undefined && entry.window === undefined && entry.shift === undefined && !entry.interpolate) {
-      throw new PosLabError("missing", `${name} changes nothing; position, window, shift or interpolate is needed`, {
-        argument: name,
-      });
+    if (entry.distances) parseWith(distanceSchemas[entry.distances.policy], entry.distances, `${name}.distances`);
+    const { position, window, shift, distances, interpolate } = entry;
+    if ([position, window, shift, distances].every((part) => part === undefined) && !interpolate) {
+      throw new PosLabError(
+        "missing",
+        `${name} changes nothing; position, window, shift, distances or interpolate is needed`,
+        { argument: name },
+      );
     }
     if (entry.interpolate && entry.position !== undefined) {
       throw wrongArgument(
@@ -181,9 +185,17 @@ export function atTestLabel(entry: AtTest, encodings: readonly Encoding[]): stri
       entry.position.type === encoding?.type ? detailsOfPosition(entry.position) : encodingLabel(entry.position),
     );
   if (entry.window !== undefined) parts.push(`window ${entry.window}`);
+  if (entry.distances) parts.push(distancesLabel(entry.distances));
   if (entry.shift !== undefined) parts.push(`shifted by ${entry.shift}`);
   if (entry.interpolate) parts.push("table stretched");
   return parts.join(", ");
+}
+
+/** "Self-Extend, window 32, group 8". */
+function distancesLabel(distances: NonNullable<AtTest["distances"]>): string {
+  const window = `window ${distances.window}`;
+  if (distances.policy === "clamped") return `ReRoPE, ${window}`;
+  return `Self-Extend, ${window}${distances.group === undefined ? "" : `, group ${distances.group}`}`;
 }
 
 function detailsOfPosition(position: Encoding): string {

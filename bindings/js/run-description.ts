@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 // From an experiment to what the core needs for one run, and back from the core's numbers to entries of a result.
 
-import type { CoreChange, CoreLengthResult, CoreRunDescription, CoreTask, FlatScheme } from "./core-types.js";
+import type {
+  CoreChange,
+  CoreDistances,
+  CoreLengthResult,
+  CoreRunDescription,
+  CoreTask,
+  FlatScheme,
+} from "./core-types.js";
 import { errorFromFailure, wrongArgument } from "./errors.js";
 import type { TestChange } from "./run-types.js";
 import { flattenScheme } from "./schemes.js";
@@ -30,11 +37,17 @@ export function coreTask(task: Task): CoreTask {
   };
 }
 
+function coreDistances(distances: NonNullable<TestChange["distances"]>): CoreDistances {
+  const { policy, window } = distances;
+  return { policy, window, group: policy === "grouped" ? (distances.group ?? 0) : 1 };
+}
+
 export function coreChange(change: TestChange, argument = "atTest"): CoreChange {
   return {
     position: change.position ? schemeOfEncoding(change.position, `${argument}.position`) : null,
     window: change.window ?? null,
     shift: change.shift ?? null,
+    distances: change.distances ? coreDistances(change.distances) : null,
     interpolate: change.interpolate ?? false,
   };
 }

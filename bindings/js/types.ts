@@ -171,6 +171,11 @@ export interface AtTest {
   position?: Position;
   window?: number;
   shift?: number;
+  /**
+   * far keys at other distances, of schemes that act on attention and do not count along the keys; a `group` that is left
+   * out is the smallest that keeps every distance below the trained length at each tested length
+   */
+  distances?: { policy: "grouped"; window: number; group?: number } | { policy: "clamped"; window: number };
   /** stretch a learned table */ interpolate?: boolean;
   label?: string;
 }

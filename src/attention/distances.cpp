@@ -75,6 +75,13 @@ Status DistancedAttention::Bind(const Scheme& scheme, const BindArguments& bind,
   return Status::Ok();
 }
 
+void DistancedAttention::SetHeads(const AttentionArguments& arguments) {
+  for (Part* part : {&near_, &far_}) {
+    part->arguments.query = arguments.query, part->arguments.key = arguments.key;
+    part->arguments.value = arguments.value, part->arguments.gates = arguments.gates;
+  }
+}
+
 Status DistancedAttention::Forward(AttentionResults* results, AttentionWorkspace* workspace) const {
   const HeadsView<float>& output = results->output;
   const int64_t rows = output.heads * output.length, keys = near_.arguments.key.length;

@@ -26,6 +26,9 @@ class DistancedAttention {
   // `arguments` without hooks. kContradiction without mask.causal, or for a scheme that sums along a row of keys.
   Status Bind(const Scheme& scheme, const BindArguments& bind, const AttentionArguments& arguments,
               const Distances& distances);
+  // Other heads of the same shapes under what was bound: the next sequence of a batch. Where `gates` were given, so
+  // must these be.
+  void SetHeads(const AttentionArguments& arguments);
 
   Status Forward(AttentionResults* results, AttentionWorkspace* workspace) const;
   // As AttentionBackward; the gradients of hooks are kept here, for Pull. `gradients->hooks` is not looked at.

@@ -50,6 +50,9 @@ void AddAtTest(const AtTest& change, Hash* hash) {
   hash->Whole(change.position.has_value());
   if (change.position) hash->Position(*change.position);
   hash->Whole(change.window.value_or(-1)), hash->Whole(change.shift.value_or(-1)), hash->Whole(change.interpolate);
+  const Distances distances = change.distances.value_or(Distances{});
+  hash->Whole(change.distances.has_value()), hash->Whole(static_cast<int64_t>(distances.kind));
+  hash->Whole(distances.window), hash->Whole(distances.group);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Status TryAtTest(const RunDescription& description, const AtTest& change, Model*
   POSLAB_RETURN_IF_ERROR(CheckAtTest(change, description.position));
   for (int64_t length : description.test_lengths) {
     AtTest scheme_only;
-    scheme_only.position = change.position;
+    scheme_only.position = change.position, scheme_only.distances = change.distances;
     Result<TestChange> made = TestChange::Make(scheme_only, description.position, model, length);
     if (!made.ok()) return made.status();
     Status status = TryOnce(model, made->options);

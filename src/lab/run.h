@@ -21,6 +21,9 @@ namespace poslab {
 // A change at test time on the trained weights. Scalings without `factor` take N / L at each tested length N (1 where N
 // is not longer than L); L is the trained and original length unless given.
 struct AtTest {
+  // Far keys at other distances. A group of 0 is the smallest that keeps every distance of a tested length below L; where
+  // the window reaches that far by itself, it keeps them from growing past the window.
+  std::optional<Distances> distances;
   // The whole encoding is replaced, embedding included. What it learns it takes from the trained weights by name; a
   // scheme whose tensors they do not have is kNotDefined.
   std::optional<Description> position;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Changes at test time: their checks, the factor of a scaling that names none, and the stretched table.
+// Changes at test time: their checks, the factor of a scaling and the group of distances that name none, and the stretched
+// table.
 #include "lab/test_change.h"
 
 #include <algorithm>
 #include <string_view>
 
+#include "model/layout.h"
 #include "position/registry.h"
 #include "position/table_resize.h"
 
@@ -38,18 +40,9 @@ const ParameterInfo* FindParameter(const Model& model, const std::string& name) 
   return nullptr;
 }
 
-Dimensions DimensionsOf(const Model& model) {
-  const ModelDescription& description = model.description();
-  Dimensions dimensions;
-  dimensions.heads = description.heads;
-  dimensions.head_dim = dimensions.value_dim = description.head_dim;
-  dimensions.model_dim = description.dim, dimensions.trained_length = description.trained_length;
-  return dimensions;
-}
-
 // The model's tensors that have the names of those that the scheme learns (of the first layer, where each has its own).
 Result<std::vector<TensorView<const float>>> TensorsOf(const Scheme& scheme, Model* model) {
-  const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(DimensionsOf(*model));
+  const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(SchemeDimensions(model->description()));
   if (!specs.ok()) return specs.status();
   std::vector<TensorView<const float>> tensors;
   for (const ParameterSpec& spec : *specs) {
@@ -61,6 +54,42 @@ Result<std::vector<TensorView<const float>>> TensorsOf(const Scheme& scheme, Mod
           {std::string_view(info->name).substr(prefix.size()), model->weights().data() + info->offset, info->shape});
   }
   return tensors;
+}
+
+// The smallest group that keeps the distances of far keys below L, for windows of `length` places from `shift` on: query i
+// sees key j at floor(i / group) - floor(j / group) + window - floor(window / group), which is largest for the last query
+// and the first key. 1 where no key is far.
+int64_t SmallestGroup(int64_t window, int64_t shift, int64_t length, int64_t trained_length) {
+  if (window >= length) return 1;
+  const int64_t largest = std::max(trained_length - 1, window);
+  for (int64_t group = 1;; ++group) {
+    const int64_t groups = (shift + length - 1) / group - shift / group;
+    if (groups + window - window / group <= largest || group > length + window) return group;
+  }
+}
+
+// The distances of a change, for one tested length, and whether `scheme` can have them.
+Result<Distances> FilledDistances(const AtTest& change, const Scheme& scheme, Model* model, int64_t length) {
+  Distances distances = *change.distances;
+  if (distances.kind == Distances::Kind::kGrouped && distances.group == 0 && distances.window > 0) {
+    const int64_t trained_length = model->description().trained_length;
+    distances.group = SmallestGroup(distances.window, change.shift.value_or(0), length, trained_length);
+  }
+  if (!scheme.acts_on_attention())
+    return Status::Text(Code::kContradiction, "atTest.distances", scheme.type(),
+                        "left out for a scheme that does nothing in attention");
+  const Result<std::vector<TensorView<const float>>> tensors = TensorsOf(scheme, model);
+  if (!tensors.ok()) return AsAtTest(tensors.status());
+  BindArguments bind;
+  bind.dimensions = SchemeDimensions(model->description());
+  bind.query_positions = bind.key_positions = {0, 1, nullptr};
+  bind.running_length = length;
+  bind.parameters = *tensors;
+  AttentionArguments arguments;
+  arguments.mask.causal = true;
+  DistancedAttention attention;
+  if (Status status = attention.Bind(scheme, bind, arguments, distances); !status.ok()) return AsAtTest(status);
+  return distances;
 }
 
 }  // namespace
@@ -82,7 +111,7 @@ Status CheckAtTest(const AtTest& change, const Description& trained) {
 Status CheckTensors(const Scheme& scheme, Model* model) {
   const Result<std::vector<TensorView<const float>>> tensors = TensorsOf(scheme, model);
   if (!tensors.ok()) return AsAtTest(tensors.status());
-  if (scheme.CheckParameters(DimensionsOf(*model), *tensors).ok()) return Status::Ok();
+  if (scheme.CheckParameters(SchemeDimensions(model->description()), *tensors).ok()) return Status::Ok();
   return Status::Text(Code::kNotDefined, "atTest.position", scheme.type(),
                       "a scheme that learns nothing, or only tensors that the trained model has in the same shape");
 }
@@ -105,6 +134,15 @@ Result<TestChange> TestChange::Make(const AtTest& change, const Description& tra
     made.scheme = std::move(*scheme);
     made.options.scheme = made.scheme.get();
     POSLAB_RETURN_IF_ERROR(CheckTensors(*made.scheme, model));
+  }
+  if (change.distances) {
+    Result<std::unique_ptr<Scheme>> own = MakeScheme(trained);
+    if (!own.ok()) return own.status();
+    const Scheme& scheme = made.scheme ? *made.scheme : **own;
+    const Result<Distances> distances = FilledDistances(change, scheme, model, length);
+    if (!distances.ok()) return distances.status();
+    const bool as_they_are = distances->kind == Distances::Kind::kGrouped && distances->group == 1;
+    if (!as_they_are) made.options.distances = *distances;
   }
   if (!change.interpolate) return made;
   const ParameterInfo* table = FindParameter(*model, "position.table");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A change at test time made ready for one tested length: another scheme, a window, a shift, a stretched table.
+// A change at test time made ready for one tested length: another scheme, a window, other distances of far keys, a shift, a
+// stretched table.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,8 @@ struct TestChange {
   Buffer<float> table;  // [length, dim], when a learned table is stretched
 
   // For windows of `length` places on the model's weights as they are now. A scaling without `factor` gets
-  // max(1, length / L), a table is stretched only past its end: at up to L nothing changes.
+  // max(1, length / L), distances without a group the smallest that keeps them below L, a table is stretched only past its
+  // end: at up to L nothing changes. kContradiction naming "atTest.distances" for a scheme that cannot have them.
   static Result<TestChange> Make(const AtTest& change, const Description& trained, Model* model, int64_t length);
 };
 

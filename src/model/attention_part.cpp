@@ -2,6 +2,7 @@
 // The attention part of a block. Query, key and value come from one product into rows [query | key | value]; the engine
 // reads the heads of each sequence in place, through strides.
 #include <cstring>
+#include <optional>
 
 #include "model/block.h"
 
@@ -47,6 +48,11 @@ Status AttentionPartForward(const BlockContext& context, const float* x, float* 
   const ModelDescription& d = *context.description;
   const auto& [batch, length, rows] = context.shape;
   PlacedLinearForward(context, context.place->query_key_value, x, false, context.kept->query_key_value.data());
+  std::optional<DistancedAttention> distanced;
+  if (context.distances && batch > 0) {
+    distanced.emplace();
+    POSLAB_RETURN_IF_ERROR(context.positions->BindDistances(ArgumentsOf(context, 0), *context.distances, &*distanced));
+  }
   for (int64_t b = 0; b < batch; ++b) {
     AttentionResults results;
     results.output = OutputView(d, length, context.kept->heads.data() + b * length * d.heads * d.head_dim);
@@ -54,6 +60,11 @@ Status AttentionPartForward(const BlockContext& context, const float* x, float* 
     results.weights = context.attention_weights;
     AttentionArguments arguments = ArgumentsOf(context, b);
     POSLAB_RETURN_IF_ERROR(context.positions->MakeGates(x + b * length * d.dim, length, &arguments.gates));
+    if (distanced) {
+      distanced->SetHeads(arguments);
+      POSLAB_RETURN_IF_ERROR(distanced->Forward(&results, context.workspace));
+      continue;
+    }
     POSLAB_RETURN_IF_ERROR(Attention(arguments, &results, context.workspace));
   }
   PlacedLinearForward(context, context.place->attention_output, context.kept->heads.data(), true, y);

@@ -6,7 +6,7 @@
 //   both       out = norm1(x + attention(x) + feedForward(x))
 #pragma once
 
-#include "attention/attention.h"
+#include "attention/distances.h"
 #include "model/bound_positions.h"
 #include "model/layout.h"
 #include "model/pass_memory.h"
@@ -19,6 +19,7 @@ struct BlockContext {
   const BlockPlace* place = nullptr;
   PassShape shape;
   Mask mask;
+  const Distances* distances = nullptr;  // of far keys, where they are others than they are
   const float* weights = nullptr;
   const float* transposed = nullptr;  // same offsets: every matrix [inputs, outputs]
   float* gradients = nullptr;         // null in a forward pass without backward

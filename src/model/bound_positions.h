@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "attention/distances.h"
 #include "model/layout.h"
 #include "position/scheme.h"
 
@@ -22,6 +23,12 @@ class BoundPositions {
   Status Bind(const Scheme& scheme, bool own, const Dimensions& dimensions, Positions positions,
               int64_t running_length);
 
+  // The same scheme, positions and tensors with far keys at other distances (Bind comes first).
+  Status BindDistances(const AttentionArguments& arguments, const Distances& distances,
+                       DistancedAttention* attention) const {
+    return attention->Bind(*scheme_, arguments_, arguments, distances);
+  }
+
   Positions positions() const { return arguments_.query_positions; }
   const Hooks* hooks() const { return acts_ ? &hooks_ : nullptr; }
   HookGradients* hook_gradients() { return acts_ ? &hook_gradients_ : nullptr; }
@@ -31,6 +38,7 @@ class BoundPositions {
   // (zeros); then, with those filled in, their share of the gradients of x and of the parameters.
   bool gated() const { return acts_ && scheme_->gates(); }
   Status MakeGates(const float* x, int64_t count, const float** gates);
+  std::span<const float> gates() const { return gated() ? gates_.span() : std::span<const float>(); }
   float* gate_gradients() { return gate_gradients_.data(); }
   Status GatesBackward(const float* x, int64_t count, float* x_gradient);
   Status Pull();
@@ -38,7 +46,6 @@ class BoundPositions {
   // What the bound scheme sees.
   ParameterValues values() const { return bound_values_; }
   ParameterGradients gradients() const { return bound_gradients_; }
-  std::span<const float> gates() const { return gated() ? gates_.span() : std::span<const float>(); }
 
  private:
   Status Select(const Scheme& scheme, const Dimensions& dimensions);

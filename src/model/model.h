@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "attention/attention.h"
+#include "attention/distances.h"
 #include "base/buffer.h"
 #include "base/random.h"
 #include "base/status.h"
@@ -67,6 +67,7 @@ struct RunOptions {
   int64_t position_offset = 0;            // all ids shifted (embedding rows too)
   const int64_t* position_ids = nullptr;  // [length], instead of offset, offset + 1, ...; null: those
   std::optional<int64_t> window;          // attention window
+  std::optional<Distances> distances;     // far keys at other distances; in passes without backward
   const Scheme* scheme = nullptr;  // another scheme in every layer instead of the trained one (its parameters are
                                    // those of the model by name, where it has any)
   const float* table_override =
@@ -114,11 +115,11 @@ class Model {
   // Owned by the model until the next call.
   Result<std::span<const float>> QueryKeyValue(std::span<const int32_t> ids, int64_t layer, const RunOptions& options);
 
- private:
   // What the scheme makes of the tokens there beside them, [heads, length]: empty for a scheme without gates. Of the last
   // call of QueryKeyValue or AttentionWeights, which must have been for this layer; owned by the model until the next.
   std::span<const float> Gates(int64_t layer) const;
 
+ private:
   Model();
   struct Parts;
   std::unique_ptr<Parts> parts_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Model::Parts {
   // --- the pass under way
   PassShape shape;
   Mask mask;
+  std::optional<Distances> distances;
   bool backward = false;
   std::vector<BlockActivations> kept;  // one a layer with backward, else one for all
   std::vector<Buffer<float>> streams;  // [rows, dim] before each block and after the last; two in turn without backward

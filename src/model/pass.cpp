@@ -45,11 +45,14 @@ Status Model::Parts::Begin(int64_t batch, int64_t length, bool with_backward, co
                           "a whole number from 0 to {0}", static_cast<double>(kLargestPosition - length));
   if (options.window && *options.window < 1)
     return Status::Number(Code::kRange, "window", static_cast<double>(*options.window), "a whole number from 1");
+  if (options.distances && with_backward)
+    return Status::Text(Code::kContradiction, "distances", "given", "left out of a pass with backward");
   shape = {batch, length, batch * length};
   backward = with_backward;
   mask = Mask();
   mask.causal = true;
   mask.window = options.window;
+  distances = options.distances;
   POSLAB_RETURN_IF_ERROR(PrepareMemory());
   POSLAB_RETURN_IF_ERROR(BindPositions(options));
   TransposeMatrices();
@@ -141,6 +144,7 @@ BlockContext Model::Parts::Context(int64_t layer) {
   context.place = &layout.blocks[index];
   context.shape = shape;
   context.mask = mask;
+  context.distances = distances ? &*distances : nullptr;
   context.weights = weights.data();
   context.transposed = transposed.data();
   context.gradients = backward ? gradients.data() : nullptr;

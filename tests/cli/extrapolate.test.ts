@@ -51,7 +51,7 @@ describe("a tiny experiment", () => {
         "--encodings",
         "rope,learned",
         "--at-test",
-        '{"of":0,"window":8}',
+        '[{"of":0,"window":8},{"of":0,"distances":{"policy":"grouped","window":4}}]',
         "--seeds",
         "2",
         "--steps",
@@ -77,6 +77,7 @@ describe("a tiny experiment", () => {
     expect(ended.stdout).toMatch(/L = 8 +16\n/);
     expect(ended.stdout).toMatch(/^rope +\d\.\d{3} ± \d\.\d{3} +\d\.\d{3} ± \d\.\d{3}$/m);
     expect(ended.stdout).toMatch(/^– rope, window 8 +\d/m);
+    expect(ended.stdout).toMatch(/^– rope, Self-Extend, window 4 +\d/m);
     expect(ended.stdout).toMatch(/^learned +\d\.\d{3} ± \d\.\d{3} +not defined$/m);
     expect(ended.stdout.trimEnd().split("\n").at(-1)).toBe(read("result.json").verdict);
   });
@@ -113,7 +114,7 @@ describe("a tiny experiment", () => {
   test("writes CSV with the numbers of the result", () => {
     const rows = csvParse(readFileSync(path("result.csv"), "utf8"));
     const { runs } = read("result.json");
-    expect(rows).toHaveLength(2 * 2 * 2 + 2 * 2);
+    expect(rows).toHaveLength(2 * 2 * 2 + 2 * 2 * 2);
     const row = rows.find(
       ({ encoding, seed, length, atTest }) => encoding === "0" && seed === "2" && length === "16" && atTest === "",
     )!;
@@ -122,7 +123,7 @@ describe("a tiny experiment", () => {
 
   test("writes a chart with a curve for each row of the table", () => {
     const svg = readFileSync(path("result.svg"), "utf8");
-    expect(svg.match(/class="curve"/g)).toHaveLength(3);
+    expect(svg.match(/class="curve"/g)).toHaveLength(4);
     expect(svg).toContain("trained length 8");
     expect(svg).toContain("text.txt");
   });

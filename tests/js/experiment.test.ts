@@ -155,6 +155,21 @@ describe("messages", () => {
     ],
     [{ atTest: [{ of: 0 }] }, "atTest[0]", "atTest[0] changes nothing"],
     [{ atTest: [{ of: 0, window: 0 }] }, "atTest[0].window", "atTest[0].window: 0 was given; a whole number from 1"],
+    [
+      { atTest: [{ of: 0, distances: { policy: "spread", window: 3 } }] },
+      "atTest[0].distances.policy",
+      'atTest[0].distances.policy: "spread" was given; "grouped" or "clamped" is allowed',
+    ],
+    [
+      { atTest: [{ of: 0, distances: { policy: "grouped" } }] },
+      "atTest[0].distances.window",
+      "atTest[0].distances.window is missing; a whole number from 1",
+    ],
+    [
+      { atTest: [{ of: 0, distances: { policy: "clamped", window: 3, group: 2 } }] },
+      "atTest[0].distances.group",
+      "atTest[0].distances.group is not known",
+    ],
     [{ atTest: [{ window: 3 }] }, "atTest[0].of", "atTest[0].of is missing; a whole number from 0"],
     [{ test: { lengths: [64, 0] } }, "test.lengths[1]", "test.lengths[1]: 0 was given; a whole number from 1"],
     [{ test: { lengths: [] } }, "test.lengths", "one or more lengths"],
@@ -274,6 +289,12 @@ describe("labels", () => {
     const { encodings } = completeExperiment({});
     expect(atTestLabel(ntk!, encodings)).toBe("rope, ntk");
     expect(atTestLabel(window!, encodings)).toBe("rope, window 64");
+    expect(atTestLabel({ of: 3, distances: { policy: "grouped", window: 32, group: 8 } }, encodings)).toBe(
+      "rope, Self-Extend, window 32, group 8",
+    );
+    expect(atTestLabel({ of: 4, distances: { policy: "clamped", window: 63 } }, encodings)).toBe(
+      "alibi, ReRoPE, window 63",
+    );
   });
 });
 

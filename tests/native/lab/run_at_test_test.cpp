@@ -176,6 +176,99 @@ TEST_CASE("A window as long as the text changes nothing, a shorter one does") {
   CHECK(Measured(run.get(), narrow, 32).loss != Measured(run.get(), {}, 32).loss);
 }
 
+TEST_CASE("Clamped distances are those of a table whose far entries are that of the window") {
+  RunDescription description = SmallRun("relative-scalar", "text");
+  description.position = Position("relative-scalar", {{"maxDistance", 40}});
+  description.optimizer.steps = 30;
+  const auto run = MakeRun(description, SmallText());
+  while (run->progress().phase == Run::Phase::kTraining) REQUIRE(run->Advance(10).ok());
+  for (const ParameterInfo& info : run->model().parameters()) {
+    if (info.name.find("position.") == std::string::npos) continue;
+    // Rows of untrained distances start near 0; far ones must matter here.
+    for (int64_t n = 0; n < info.size; ++n)
+      run->model().weights()[static_cast<size_t>(info.offset + n)] += std::sin(static_cast<float>(n));
+  }
+  AtTest clamped;
+  clamped.distances = {Distances::Kind::kClamped, 4, 1};
+  const LengthResult plain = Measured(run.get(), {}, 32), measured = Measured(run.get(), clamped, 32);
+  CHECK(std::fabs(plain.loss - measured.loss) > 1e-3);
+  for (const ParameterInfo& info : run->model().parameters()) {
+    if (info.name.find("position.") == std::string::npos) continue;
+    CAPTURE(info.name);
+    REQUIRE(info.shape.back() == 81);  // by distance j - i, from -40 to 40
+    float* table = run->model().weights().data() + info.offset;
+    for (int64_t head = 0; head < info.size / 81; ++head)
+      for (int64_t row = 0; row < 40 - 4; ++row) table[head * 81 + row] = table[head * 81 + 40 - 4];
+  }
+  // Two softmaxes merged by their sums instead of one: some 1e-7 a logit.
+  CHECK(std::fabs(Measured(run.get(), {}, 32).loss - measured.loss) < 1e-5);
+}
+
+TEST_CASE("Distances without a group take the smallest that keeps them below L, and change nothing up to L") {
+  const auto run = Trained("rope");  // L = 8
+  const auto under = [&](int64_t group, int64_t length, int64_t shift) {
+    AtTest change = Shifted(shift);
+    change.distances = {Distances::Kind::kGrouped, 4, group};
+    return Bits(Measured(run.get(), change, length));
+  };
+  // floor(11 / 2) + 4 - floor(4 / 2) = 7 < 8, and 31 / 8 of a window of 4; from 3 on, places 3 and 14 are 6 pairs apart.
+  CHECK(under(0, 12, 0) == under(2, 12, 0));
+  CHECK(under(0, 32, 0) == under(8, 32, 0));
+  CHECK(under(0, 12, 3) == under(3, 12, 3));
+  CHECK(under(0, 12, 0) != under(3, 12, 0));
+  CHECK(under(0, 8, 0) == Bits(Measured(run.get(), {}, 8)));
+  CHECK(under(0, 32, 0) != Bits(Measured(run.get(), {}, 32)));
+  // A window of L keys or more reaches too far by itself; nothing is far in one as long as the text.
+  AtTest wide;
+  wide.distances = {Distances::Kind::kGrouped, 32, 0};
+  CHECK(Bits(Measured(run.get(), wide, 32)) == Bits(Measured(run.get(), {}, 32)));
+}
+
+TEST_CASE("Distances go with what changes the scheme and the mask") {
+  const auto run = Trained("rope");
+  AtTest change = WithPosition(Position("alibi"));
+  change.distances = {Distances::Kind::kClamped, 4, 1};
+  const LengthResult alibi = Measured(run.get(), change, 32);
+  change.position.reset();
+  CHECK(alibi.loss != Measured(run.get(), change, 32).loss);
+  change.window = 4;  // which leaves no far key
+  AtTest window;
+  window.window = 4;
+  CHECK(std::fabs(Measured(run.get(), change, 32).loss - Measured(run.get(), window, 32).loss) < 1e-5);
+}
+
+TEST_CASE("Distances are refused by name for schemes that do nothing in attention or count along the keys") {
+  for (const std::string position : {"none", "sinusoidal", "learned", "cope", "forgetting"}) {
+    CAPTURE(position);
+    RunDescription description = SmallRun(position, "text");
+    description.at_test.resize(1);
+    description.at_test[0].distances = {Distances::Kind::kGrouped, 4, 2};
+    const auto refused = Run::Make(description, SmallText());
+    REQUIRE(!refused.ok());
+    CHECK(refused.status().code == Code::kContradiction);
+    CHECK(refused.status().argument == "atTest.distances");
+    CHECK(refused.status().given == position);
+    description.at_test.clear();
+    const auto run = MakeRun(description, SmallText());
+    AtTest change;
+    change.distances = {Distances::Kind::kClamped, 4, 1};
+    CHECK(run->Measure(change, 8, 4, nullptr).status().argument == "atTest.distances");
+  }
+  for (const std::string position :
+       {"shaw", "transformer-xl", "t5", "rope", "alibi", "kerple", "xpos", "fire", "sandwich", "tisa",
+        "relative-scalar", "dynamic-bias", "deberta", "dape", "pope"}) {
+    CAPTURE(position);
+    RunDescription description = SmallRun(position, "text");
+    description.at_test.resize(2);
+    description.at_test[0].distances = {Distances::Kind::kGrouped, 4, 0};
+    description.at_test[1].distances = {Distances::Kind::kClamped, 4, 1};
+    const auto run = MakeRun(description, SmallText());
+    for (const AtTest& change : description.at_test) Measured(run.get(), change, 32);
+    description.at_test[1].distances->window = 0;
+    CHECK(Run::Make(description, SmallText()).status().argument == "atTest.distances.window");
+  }
+}
+
 TEST_CASE("What is measured on the way equals what the run measures") {
   RunDescription description = SmallRun("rope", "text");
   description.at_test.resize(1);

@@ -197,6 +197,8 @@ export const race: typeof english = {
       dynamic: "RoPE 的动态 NTK",
       yarn: "RoPE 的 YaRN",
       window: "注意力窗口",
+      grouped: "Self-Extend（远处的键分组）",
+      clamped: "ReRoPE（远处的键同一距离）",
       other: "换成别的编码",
       slopes: "ALiBi 斜率缩放",
       shift: "所有位置平移",
@@ -208,6 +210,9 @@ export const race: typeof english = {
       dynamic: "动态 NTK",
       yarn: "YaRN",
       window: (size) => `窗口 ${size}`,
+      grouped: (size, group) =>
+        group === null ? `Self-Extend，窗口 ${size}` : `Self-Extend，窗口 ${size}，每组 ${group}`,
+      clamped: (size) => `ReRoPE，窗口 ${size}`,
       other: (name) => `改用${name}`,
       slopes: (factor) => `斜率 × ${factor}`,
       shift: (by) => `平移 ${by}`,
@@ -217,6 +222,13 @@ export const race: typeof english = {
     factor: "倍数",
     factorNote: "留空则随长度而定",
     windowSize: "可见的键数",
+    nearKeys: "近处的键数",
+    group: "每组位置数",
+    notes: {
+      grouped:
+        "近处的键不动；更远的键按组共用一个位置，于是不会出现训练时没有的距离。每组位置数留空时，取各长度下够用的最小值。",
+      clamped: "近处的键不动；更远的键一律放在同一距离上，即近处的键数。",
+    },
     shiftBy: "平移量",
     slopesFactor: "斜率 ×",
     otherType: "改用",

@@ -205,6 +205,8 @@ export const race = {
       dynamic: "RoPE, dynamic NTK",
       yarn: "RoPE, YaRN",
       window: "Attention window",
+      grouped: "Self-Extend (far keys in groups)",
+      clamped: "ReRoPE (far keys at one distance)",
       other: "Another encoding",
       slopes: "ALiBi, slopes scaled",
       shift: "All positions shifted",
@@ -216,6 +218,9 @@ export const race = {
       dynamic: "dynamic NTK",
       yarn: "YaRN",
       window: (size: string) => `window ${size}`,
+      grouped: (size: string, group: string | null) =>
+        group === null ? `Self-Extend, window ${size}` : `Self-Extend, window ${size}, group ${group}`,
+      clamped: (size: string, _: string | null) => `ReRoPE, window ${size}`,
       other: (name: string) => `run as ${name}`,
       slopes: (factor: string) => `slopes × ${factor}`,
       shift: (by: string) => `shifted by ${by}`,
@@ -225,6 +230,13 @@ export const race = {
     factor: "Factor",
     factorNote: "empty: as needed",
     windowSize: "Keys seen",
+    nearKeys: "Near keys",
+    group: "Group",
+    notes: {
+      grouped:
+        "The near keys stay where they are; farther ones share a position in groups, so that no distance is met that training did not have. An empty group is the smallest that does it at each length.",
+      clamped: "The near keys stay where they are; all farther ones are seen at one distance, the number of near keys.",
+    },
     shiftBy: "Shift by",
     slopesFactor: "Slopes ×",
     otherType: "Run as",

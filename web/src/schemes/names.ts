@@ -49,6 +49,11 @@ export function changeName(
     parts.push(short.slopes(number(position.slopes[0]! / alibiSlopes(heads)[0]!)));
   } else if (position) parts.push(short.other(schemeName(position.type, words)));
   if (change.window !== undefined) parts.push(short.window(number(change.window)));
+  if (change.distances) {
+    const { distances } = change;
+    const group = distances.policy === "grouped" && distances.group !== undefined ? number(distances.group) : null;
+    parts.push(short[distances.policy](number(distances.window), group));
+  }
   if (change.shift !== undefined) parts.push(short.shift(number(change.shift)));
   if (change.interpolate) parts.push(short.stretch);
   return parts.join(", ");

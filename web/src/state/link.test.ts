@@ -75,10 +75,13 @@ describe("a share link", () => {
     const switches: Switch[] = [
       { of: encodings[4]!, shift: 100 },
       { of: encodings[3]!, position: { type: "rope", scaling: { ropeType: "yarn", factor: 8 } } },
+      { of: encodings[3]!, distances: { policy: "grouped", window: 32, group: 4 } },
+      { of: encodings[4]!, distances: { policy: "clamped", window: 63 } },
     ];
     const { query } = writeLink({ overrides: { switches } });
     expect(query).toBe(
-      "v=1&t=4~shift:100,3~position.type:rope~position.scaling.ropeType:yarn~position.scaling.factor:8",
+      "v=1&t=4~shift:100,3~position.type:rope~position.scaling.ropeType:yarn~position.scaling.factor:8," +
+        "3~distances.policy:grouped~distances.window:32~distances.group:4,4~distances.policy:clamped~distances.window:63",
     );
     expect(readLink(query).overrides).toEqual({ switches });
   });
@@ -99,14 +102,14 @@ describe("a share link", () => {
       "e=rope,sorcery",
       "e=rope~constructor.x:1",
       "t=9~window:4",
-      "unit=words",
-      "rate=-1",
-    ]) {
       "t=3~distances.policy:spread~distances.window:4",
       "t=3~distances.policy:clamped~distances.window:0",
       "pos=spiral",
       "posmax=-1",
       "sinks=two",
+      "unit=words",
+      "rate=-1",
+    ]) {
       const { overrides, notices } = readLink(`v=1&${query}`);
       expect(overrides, query).toEqual({});
       expect(

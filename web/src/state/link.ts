@@ -230,9 +230,16 @@ const positionSchema = v.objectWithRest(
   plain,
 );
 const encodingSchema = positionSchema;
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const switchSchema = v.strictObject({
   position: v.optional(positionSchema),
-  window: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  window: v.optional(count),
   shift: v.optional(v.pipe(v.number(), v.integer(), v.minValue(-1e9), v.maxValue(1e9))),
+  distances: v.optional(
+    v.variant("policy", [
+      v.strictObject({ policy: v.literal("grouped"), window: count, group: v.optional(count) }),
+      v.strictObject({ policy: v.literal("clamped"), window: count }),
+    ]),
+  ),
   interpolate: v.optional(v.boolean()),
 });

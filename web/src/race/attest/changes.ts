@@ -13,6 +13,8 @@ export const changeKinds = [
   "dynamic",
   "yarn",
   "window",
+  "grouped",
+  "clamped",
   "other",
   "slopes",
   "shift",
@@ -23,16 +25,32 @@ type Scaling = "linear" | "ntk" | "dynamic" | "yarn";
 
 export interface ChangeInput {
   /** factor, window, shift or slopes factor; null where it may stay empty */ number: number | null;
+  /** of "grouped"; null: as needed */ group: number | null;
   otherType: SchemeType;
 }
 
 const isScaling = (kind: ChangeKind): kind is Scaling =>
   kind === "linear" || kind === "ntk" || kind === "dynamic" || kind === "yarn";
 
+const isDistances = (kind: ChangeKind): kind is "grouped" | "clamped" => kind === "grouped" || kind === "clamped";
+
+/** Schemes that do nothing in attention, or count along the keys: the core refuses other distances for them by name. */
+export const withoutDistances: readonly SchemeType[] = [
+  "none",
+  "sinusoidal",
+  "learned",
+  "sinusoidal-2d",
+  "axial-learned",
+  "learned-grid",
+  "cope",
+  "forgetting",
+];
+
 /** Schemes whose positions come from a table or a wave that is added have no relative form to swap in afterwards. */
 export function kindsFor(encoding: Encoding): ChangeKind[] {
   return changeKinds.filter((kind) => {
     if (isScaling(kind)) return encoding.type === "rope";
+    if (isDistances(kind)) return !withoutDistances.includes(encoding.type as SchemeType);
     if (kind === "slopes") return encoding.type === "alibi";
     if (kind === "stretch") return encoding.type === "learned";
     return true;
@@ -58,6 +76,12 @@ export function numberRule(kind: ChangeKind, trainedLength: number): NumberRule 
       return { minimum: 1, maximum: 1024, whole: false, optional: true, initial: null };
     case "window":
       return { minimum: 1, maximum: 65536, whole: true, optional: false, initial: trainedLength };
+    // Half of the trained distances are left for far keys under Self-Extend, none are needed under ReRoPE.
+    case "grouped":
+    case "clamped": {
+      const initial = Math.max(1, kind === "grouped" ? Math.floor(trainedLength / 2) : trainedLength - 1);
+      return { minimum: 1, maximum: 65536, whole: true, optional: false, initial };
+    }
     case "shift":
       return { minimum: 0, maximum: 1_000_000_000, whole: true, optional: false, initial: 100 };
     case "slopes":
@@ -66,6 +90,9 @@ export function numberRule(kind: ChangeKind, trainedLength: number): NumberRule 
       return null;
   }
 }
+
+/** A group that stays empty is the smallest that keeps distances below the trained length. */
+export const groupRule: NumberRule = { minimum: 1, maximum: 65536, whole: true, optional: true, initial: null };
 
 export function inRule(rule: NumberRule | null, number: number | null): boolean {
   if (!rule) return true;
@@ -78,7 +105,8 @@ export function inRule(rule: NumberRule | null, number: number | null): boolean 
   );
 }
 
-export function makeChange(kind: ChangeKind, of: Encoding, heads: number, { number, otherType }: ChangeInput): Switch {
+export function makeChange(kind: ChangeKind, of: Encoding, heads: number, input: ChangeInput): Switch {
+  const { number, group, otherType } = input;
   if (isScaling(kind)) {
     const { label: _, ...rope } = of;
     const scaling = { ropeType: kind, ...(number === null ? {} : { factor: number }) };
@@ -87,6 +115,12 @@ export function makeChange(kind: ChangeKind, of: Encoding, heads: number, { numb
   switch (kind) {
     case "window":
       return { of, window: number ?? 1 };
+    case "grouped":
+    case "clamped":
+      return {
+        of,
+        distances: { policy: kind, window: number ?? 1, ...(kind === "grouped" && group ? { group } : {}) },
+      };
     case "shift":
       return { of, shift: number ?? 0 };
     case "slopes":
