@@ -210,7 +210,16 @@ void AttentionGradientsCall(double message) {
   forward.output = HeadsView<const float>::Packed(output.data(), heads, queries, width);
   forward.log_sum_exp = log_sum_exp.data();
   forward.output_gradient = View(output_gradient);
+  std::vector<Buffer<float>> position;
+  std::vector<TensorView<float>> position_views;
+  for (const TensorView<const float>& parameter : call.given.parameters) {
+    Result<Buffer<float>> room = Buffer<float>::Make(parameter.name, parameter.size());
+    if (!room.ok()) return Failed(room.status());
+    position.push_back(std::move(*room));
+    position_views.push_back({parameter.name, position.back().data(), parameter.shape});
+  }
   HookGradients hook_gradients;
+  hook_gradients.parameters = position_views;
   AttentionGradients gradients;
   gradients.query = HeadsView<float>::Packed(query.data(), heads, queries, arguments.query.dim);
   gradients.key = HeadsView<float>::Packed(key.data(), arguments.key.heads, arguments.key.length, arguments.key.dim);
@@ -224,14 +233,6 @@ void AttentionGradientsCall(double message) {
   POSLAB_FAIL_IF_ERROR(call.distanced ? call.distanced->Backward(forward, &gradients, &workspace)
                                       : AttentionBackward(arguments, forward, &gradients, &workspace));
 
-  std::vector<Buffer<float>> position;
-  std::vector<TensorView<float>> position_views;
-  for (const TensorView<const float>& parameter : call.given.parameters) {
-    Result<Buffer<float>> room = Buffer<float>::Make(parameter.name, parameter.size());
-    if (!room.ok()) return Failed(room.status());
-    position.push_back(std::move(*room));
-    position_views.push_back({parameter.name, position.back().data(), parameter.shape});
-  }
   const Scheme& made = *call.given.scheme;
   POSLAB_FAIL_IF_ERROR(call.distanced ? call.distanced->Pull(made, position_views)
                                       : made.Pull(call.bind, call.hooks, hook_gradients, position_views));

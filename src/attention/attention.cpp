@@ -18,7 +18,7 @@ namespace {
 
 class Forward {
  public:
-  Forward(const Call& call, AttentionResults* results) : call_(call), results_(results), logits_(call, false) {
+  Forward(const Call& call, AttentionResults* results) : call_(call), results_(results), logits_(call, nullptr) {
     // Summed weights of the two ends of the value band follow the output, so that both are rescaled together.
     rows_ = call.value_dim + (call.value_band ? 2 : 0);
   }
@@ -63,7 +63,7 @@ Status Forward::Run() {
 }
 
 Status Forward::RunBlock(int64_t first_head, int64_t first_query, int queries) {
-  logits_.StartBlock(first_query, queries, nullptr);
+  POSLAB_RETURN_IF_ERROR(logits_.StartBlock(first_query, queries, nullptr));
   std::fill_n(out_, call_.group * rows_ * kTile, 0.0f);
   const float* sinks = call_.arguments.sinks;
   for (int64_t slot = 0; slot < call_.group; ++slot) states_[slot].Reset(sinks ? sinks[first_head + slot] : -INFINITY);

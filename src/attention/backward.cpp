@@ -48,7 +48,7 @@ Status BackwardPass::Run() {
     }
     logits_.slices().Finish();
   }
-  return Status::Ok();
+  return logits_.band().Finish();
 }
 
 // The n-th tile in the forward's order.
@@ -58,7 +58,7 @@ int64_t BackwardPass::TileAt(Call::KeyTiles tiles, int64_t n) const {
 }
 
 Status BackwardPass::RunBlock(int64_t first_head, int64_t first_query, int queries) {
-  logits_.StartBlock(first_query, queries, forward_.log_sum_exp);
+  POSLAB_RETURN_IF_ERROR(logits_.StartBlock(first_query, queries, forward_.log_sum_exp));
   for (int64_t slot = 0; slot < call_.group; ++slot) StartBlock(slot, first_head + slot, first_query, queries);
   const Call::KeyTiles tiles = call_.TilesFor(first_query, queries);
   if (call_.carries_state()) {
@@ -131,11 +131,10 @@ void BackwardPass::FinishBlock(int64_t slot, int64_t head, int64_t first_query, 
   float* content = QuerySums(content_, slot);
   if (call_.query_bias) AddLaneSums(content, queries, hooks->query_bias.data() + head * dim);
   if (call_.query_band) {
-    const Band& band = *call_.query_band;
+    const Band& band = *logits_.band().band();
     float *sums = QuerySums(band_, slot), *ends = band_sums_ + slot * 2 * kTile;
     AddBandEnds(band, head, (queries + 3) & ~3, ends, sums);
-    AddBandEndsGradient(band, queries, ends, logits_.Band(slot).rows,
-                        BandGradient(band, head, hooks->score_band_table.data()));
+    AddBandEndsGradient(band, queries, ends, logits_.Band(slot).rows, logits_.band().Gradient(head));
     if (band.bias) AddLaneSums(sums, queries, hooks->score_band_bias.data() + head * dim);
     for (int64_t n = 0; n < dim * kTile; ++n) content[n] += sums[n];
   }
@@ -177,7 +176,7 @@ Status MakeRoom(int64_t count, Buffer<T>* gradient) {
 // Gives the gradients of bands and biases their sizes, unless they are there to be added to.
 Status MakeRoom(const Call& call, HookGradients* gradients) {
   const auto size = [&](const Band* band) {
-    return band ? (band->per_head ? call.heads : 1) * band->rows * band->width : 0;
+    return band && band->table ? (band->per_head ? call.heads : 1) * band->rows * band->width : 0;
   };
   const bool has_bias = call.query_band && call.query_band->bias;
   const Hooks* hooks = call.arguments.hooks;

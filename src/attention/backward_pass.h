@@ -14,7 +14,7 @@ namespace poslab {
 class BackwardPass {
  public:
   BackwardPass(const Call& call, const AttentionGradientArguments& forward, AttentionGradients* gradients)
-      : call_(call), forward_(forward), gradients_(gradients), logits_(call, true) {}
+      : call_(call), forward_(forward), gradients_(gradients), logits_(call, gradients->hooks) {}
   void LayOut(Arena* arena);
   Status Run();
 

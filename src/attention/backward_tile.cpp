@@ -86,11 +86,11 @@ void BackwardPass::ThroughLogits(int64_t slot, int64_t head, const Tile& tile) {
   // A state can carry gradients to hidden entries, unless their keys hold no numbers.
   const Tile& reach = call_.tile_hook && !AllFinite(keys, tile.keys, dim) ? tile : extent;
   if (call_.query_band) {
-    const Band& band = *call_.query_band;
+    const Band& band = *logits_.band().band();
     SumByDistance(call_, band, extent, gradients, logits_.band_scratch(), band_sums_ + slot * 2 * kTile);
     AddBandByLane(call_, band, head, extent, gradients, logits_.band_scratch(), QuerySums(band_, slot));
     AddBandGradient(call_, band, extent, gradients, logits_.Band(slot).rows, logits_.band_scratch(),
-                    BandGradient(band, head, gradients_->hooks->score_band_table.data()));
+                    logits_.band().Gradient(head));
   }
   if (call_.key_band) {
     const Band& band = *call_.key_band;

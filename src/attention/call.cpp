@@ -45,6 +45,8 @@ Call::Call(const AttentionArguments& arguments)
   value_band = hooks.value_band.get();
   tile_hook = hooks.tile.get();
   query_bias = hooks.query_bias;
+  // Rows that are made as needed are those of few heads.
+  if (query_band && query_band->made) group = 1;
   if (tile_hook) group = tile_hook->all_heads() ? heads : 1;
 }
 

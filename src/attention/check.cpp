@@ -73,9 +73,12 @@ Status CheckMask(const Mask& mask, int64_t keys) {
   return Status::Ok();
 }
 
-Status CheckBand(const Band& band, int64_t dim, const char* what) {
+// `made`: its rows may also be made as they are needed.
+Status CheckBand(const Band& band, bool made, int64_t dim, const char* what) {
   if (band.width != dim) return Shape("position", band.width, what, dim);
-  if (band.rows < 1 || !band.table) return Shape("position", band.rows, "a table of at least 1 relative vector", 0);
+  made = made && band.made && band.per_head && band.side == Band::Side::kQuery;
+  if (band.rows < 1 || !(band.table || made))
+    return Shape("position", band.rows, "a table of at least 1 relative vector", 0);
   return Status::Ok();
 }
 
@@ -110,15 +113,16 @@ Status CheckHooks(const AttentionArguments& arguments) {
     return Shape("position.slopes", static_cast<int64_t>(hooks.slice->slopes().size()), "{0} slopes, one a head",
                  arguments.query.heads);
   if (hooks.score_band)
-    POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.score_band, dim, "relative vectors as wide as a query, {0}"));
-  if (hooks.key_band) POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.key_band, dim, "relative vectors as wide as a key, {0}"));
+    POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.score_band, true, dim, "relative vectors as wide as a query, {0}"));
+  if (hooks.key_band)
+    POSLAB_RETURN_IF_ERROR(CheckBand(*hooks.key_band, false, dim, "relative vectors as wide as a key, {0}"));
   if (hooks.key_band && hooks.score_band && hooks.score_band->side == Band::Side::kKey)
     return Status::Text(Code::kContradiction, "position", "", "one table of relative vectors that meet keys");
   if (hooks.temperature && hooks.temperature->by_query.size() < queries)
     return Shape("position.temperature", hooks.temperature->by_query.size(), "{0} numbers, one a query", queries);
   if (hooks.value_band)
     POSLAB_RETURN_IF_ERROR(
-        CheckBand(*hooks.value_band, arguments.value.dim, "relative vectors as wide as a value, {0}"));
+        CheckBand(*hooks.value_band, false, arguments.value.dim, "relative vectors as wide as a value, {0}"));
   if (hooks.value_band && hooks.value_band->side == Band::Side::kKey)
     return Status::Text(Code::kContradiction, "position", "", "value vectors that do not meet keys");
   return Status::Ok();

@@ -119,6 +119,7 @@ Status DistancedAttention::Backward(const AttentionGradientArguments& forward, A
                                     AttentionWorkspace* workspace) {
   // Weights come from the sum of both parts, and so each part's gradients are those of the whole.
   AttentionGradients to = *gradients;
+  if (gradients->hooks) near_.gradients.parameters = far_.gradients.parameters = gradients->hooks->parameters;
   to.hooks = &near_.gradients;
   POSLAB_RETURN_IF_ERROR(AttentionBackward(near_.arguments, forward, &to, workspace));
   to.hooks = &far_.gradients;

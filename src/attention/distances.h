@@ -31,7 +31,7 @@ class DistancedAttention {
   void SetHeads(const AttentionArguments& arguments);
 
   Status Forward(AttentionResults* results, AttentionWorkspace* workspace) const;
-  // As AttentionBackward; the gradients of hooks are kept here, for Pull. `gradients->hooks` is not looked at.
+  // As AttentionBackward; the gradients of hooks are kept here, for Pull. Of `gradients->hooks` only `parameters` counts.
   Status Backward(const AttentionGradientArguments& forward, AttentionGradients* gradients,
                   AttentionWorkspace* workspace);
   Status Pull(const Scheme& scheme, ParameterGradients gradients) const;

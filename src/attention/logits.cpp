@@ -8,8 +8,8 @@
 
 namespace poslab {
 
-Logits::Logits(const Call& call, bool backward)
-    : call_(call), backward_(backward), rows_(call), slices_(call, backward) {
+Logits::Logits(const Call& call, HookGradients* gradients)
+    : call_(call), backward_(gradients), rows_(call), slices_(call, backward_), band_(call, gradients) {
   own_band_rows_ = call.query_band && (call.query_band->bias || call.query_bias);
   vectors_ = call.tile_hook && call.tile_hook->uses_vectors();
   state_size_ = call.tile_hook ? call.tile_hook->state_size() : 0;
@@ -19,6 +19,7 @@ void Logits::LayOut(Arena* arena) {
   const int64_t block = call_.group * kTile * call_.dim;
   rows_.LayOut(arena);
   slices_.LayOut(arena);
+  band_.LayOut(arena);
   unscaled_ = arena->Take<float>(vectors_ ? block : kTile * call_.dim);
   query_rows_ = arena->Take<float>(block);
   panels_ = arena->Take<float>(block);
@@ -44,8 +45,9 @@ void Logits::StartHeads(int64_t first_head) {
   slices_.Start(first_head);
 }
 
-void Logits::StartBlock(int64_t first_query, int queries, const float* log_sum_exp) {
+Status Logits::StartBlock(int64_t first_query, int queries, const float* log_sum_exp) {
   const int lanes = (queries + 3) & ~3;
+  POSLAB_RETURN_IF_ERROR(band_.Reach(first_head_, first_query, queries));
   for (int64_t slot = 0; slot < call_.group; ++slot) {
     const int64_t head = first_head_ + slot, at = slot * kTile * call_.dim;
     float* unscaled = vectors_ ? unscaled_ + slot * queries * call_.dim : unscaled_;
@@ -59,14 +61,15 @@ void Logits::StartBlock(int64_t first_query, int queries, const float* log_sum_e
       ScaleRows(unscaled, queries, call_.dim, call_.scale, band_bias, band_rows_ + at);
       MakePanel(band_rows_ + at, call_.dim, queries, call_.dim, band_panels_ + at);
     }
-    if (call_.query_band) ScoreBandEnds(*call_.query_band, head, lanes, Band(slot));
+    if (call_.query_band) ScoreBandEnds(*band_.band(), head, lanes, Band(slot));
   }
   if (state_size_ > 0) std::fill_n(state_, state_count(queries), 0.0f);
+  return Status::Ok();
 }
 
 void Logits::AddBand(const Tile& tile, int64_t slot, float* scores) {
   const int64_t head = first_head_ + slot;
-  if (call_.query_band) AddBandScores(call_, *call_.query_band, head, tile, Band(slot), band_scratch_, scores);
+  if (call_.query_band) AddBandScores(call_, *band_.band(), head, tile, Band(slot), band_scratch_, scores);
   if (call_.key_band)
     AddKeyBandScores(call_, *call_.key_band, head, tile, rows_.Keys(head, tile), key_band_scratch_, scores);
 }

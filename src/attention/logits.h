@@ -4,6 +4,7 @@
 // directions; masks and softmax come afterwards. With a tile hook whole tiles are computed, hidden entries included.
 #pragma once
 
+#include "attention/band_window.h"
 #include "attention/bands.h"
 #include "attention/key_bands.h"
 #include "attention/key_rows.h"
@@ -13,13 +14,14 @@ namespace poslab {
 
 class Logits {
  public:
-  Logits(const Call& call, bool backward);
+  // `gradients`: of the backward pass, or null.
+  Logits(const Call& call, HookGradients* gradients);
   void LayOut(Arena* arena);
 
   // Heads first to first + call.group - 1: tables and copies.
   void StartHeads(int64_t first_head);
-  // Packs the block's queries and clears the state. log_sum_exp [heads, queries], or null.
-  void StartBlock(int64_t first_query, int queries, const float* log_sum_exp);
+  // Packs the block's queries, clears the state, brings the band's rows. log_sum_exp [heads, queries], or null.
+  Status StartBlock(int64_t first_query, int queries, const float* log_sum_exp);
   // scores: [group, tile.keys, kTile]. `before` (or null) gets what the tile hook got, unless it replaces the content.
   // Carries the state on.
   Status Compute(const Tile& tile, float* scores, float* before);
@@ -37,7 +39,8 @@ class Logits {
   float* state() { return state_; }
   int64_t state_count(int queries) const { return call_.group * queries * state_size_; }
   const float* QueryRows(int64_t slot) const { return query_rows_ + slot * kTile * call_.dim; }  // scaled, with bias
-  BandBlock Band(int64_t slot) const;  // of the score band, side kQuery
+  BandWindow& band() { return band_; }  // the score band, side kQuery
+  BandBlock Band(int64_t slot) const;
   const BandScratch& band_scratch() const { return band_scratch_; }
   const KeyBandScratch& key_band_scratch() const { return key_band_scratch_; }
 
@@ -52,6 +55,7 @@ class Logits {
   int64_t first_head_ = 0;
   KeyRows rows_;
   SliceBiases slices_;
+  BandWindow band_;
   BandScratch band_scratch_;
   KeyBandScratch key_band_scratch_;
   float* unscaled_ = nullptr;    // [group, queries, dim] for the hook, else [kTile, dim]

@@ -50,6 +50,7 @@ Status BoundPositions::Bind(const Scheme& scheme, bool own, const Dimensions& di
   arguments_.query_positions = arguments_.key_positions = positions;
   arguments_.running_length = running_length;
   arguments_.parameters = bound_values_;
+  hook_gradients_.parameters = bound_gradients_;
   if (acts_) POSLAB_RETURN_IF_ERROR(scheme.Bind(arguments_, &hooks_));
   reusable_ = own && bound_values_.empty();
   return Status::Ok();

@@ -123,6 +123,17 @@ class Slice {
   virtual bool learns() const { return false; }
 };
 
+// Rows of a band that are made as they are needed, for tables that would be larger than what attention may take.
+class BandRows {
+ public:
+  virtual ~BandRows() = default;
+  // Rows first to first + count - 1 of heads head to head + heads - 1: [heads, count, width].
+  virtual Status Fill(int64_t head, int64_t heads, int64_t first, int64_t count, float* rows) const = 0;
+  // The backward twin: adds what the gradient of these rows means for parameters to theirs.
+  virtual Status Pull(int64_t head, int64_t heads, int64_t first, int64_t count, const float* row_gradients,
+                      ParameterGradients gradients) const = 0;
+};
+
 // Band: a table of relative vectors by distance. Row of a distance j - i: clamp(j - i, first, first + rows - 1) -
 // first.
 //   score, side kQuery: logit += scale * (q(i) + bias_h) . r(row)      (Shaw's keys; Transformer-XL with v as bias)
@@ -134,9 +145,10 @@ struct Band {
   int64_t rows = 0;
   int64_t width = 0;             // head_dim (score) or value_dim (value)
   bool per_head = false;         // table [heads, rows, width], or [rows, width] for all heads
-  const float* table = nullptr;  // points into parameter memory or into `owned`
+  const float* table = nullptr;  // points into parameter memory or into `owned`; null: `made`
   const float* bias = nullptr;   // [heads, width] added to the query for this term, or null
   Buffer<float> owned;
+  std::unique_ptr<BandRows> made;  // for score bands of side kQuery, one table a head
 };
 
 // Tile: any change of the logits of some queries x some keys. The engine calls Forward for each tile of a row block in
@@ -200,13 +212,14 @@ struct Hooks {
 
 // What the engine gives back for Pull (slices and tiles accumulate inside themselves).
 struct HookGradients {
-  Buffer<float> score_band_table;  // like the band's table
+  Buffer<float> score_band_table;  // like the band's table; empty when its rows are made as needed
   Buffer<float> score_band_bias;   // [heads, width]
   Buffer<float> key_band_table;
   Buffer<float> value_band_table;
-  Buffer<float> query_bias;    // [heads, head_dim]
-  Buffer<double> rotation;     // [pairs]: by the frequency, the sum of position times the gradient of the angle
-  Buffer<double> temperature;  // [heads]: by by_head
+  Buffer<float> query_bias;       // [heads, head_dim]
+  Buffer<double> rotation;        // [pairs]: by the frequency, the sum of position times the gradient of the angle
+  Buffer<double> temperature;     // [heads]: by by_head
+  ParameterGradients parameters;  // where rows that are made as needed add theirs; empty: not wanted
 };
 
 // ---------------------------------------------------------------------------------------------------- the scheme

@@ -148,6 +148,12 @@ Status AddSinusoid(Positions positions, int64_t dim, double base, SinusoidLayout
   return Status::Ok();
 }
 
+void RoundSinusoid(const AngleRows& angles, int64_t pairs, float* row) {
+  std::fill_n(row, 2 * pairs, 0.0f);
+  AddRounded(angles.sines(), pairs, row);
+  AddRounded(angles.cosines(), pairs, row + pairs);
+}
+
 Result<std::unique_ptr<Scheme>> MakeSinusoidal(const Description& description) {
   static constexpr FieldRule kRules[] = {
       {.name = "base", .kind = Field::Kind::kNumber, .minimum = kAboveZero, .maximum = kNoLimit},

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/buffer.h"
+#include "position/angles.h"
 #include "position/scheme.h"
 
 namespace poslab {
@@ -24,6 +25,9 @@ Status AddSinusoid(Positions positions, int64_t dim, double base, SinusoidLayout
                    SinusoidDenominator denominator, float* rows);
 
 // Fields: base (10000), layout ("interleaved"), denominator ("dim").
+// row [2 * pairs] = the sines, then the cosines of the angles' current row.
+void RoundSinusoid(const AngleRows& angles, int64_t pairs, float* row);
+
 Result<std::unique_ptr<Scheme>> MakeSinusoidal(const Description& description);
 
 }  // namespace poslab

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The band's table R W_r^T and its backward twin, both as matrix products.
+// The band's rows R W_r^T and their backward twin, both as matrix products.
 #include "position/transformer_xl.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/matmul.h"
+#include "position/angles.h"
 #include "position/positions.h"
 #include "position/sinusoidal.h"
 
@@ -13,8 +14,106 @@ namespace poslab {
 namespace {
 
 constexpr double kBase = 10000;
-// Rows of sinusoids at hand at a time: all of them would be wider than the table that is made of them, by far.
+// Rows of sinusoids at hand at a time, and numbers (256 KiB) unless even 16 rows are more: all of them would be wider
+// than the table that is made of them, by far.
 constexpr int64_t kBlock = 256;
+constexpr int64_t kSinusoids = 65536;
+// A table of all heads that is larger (512 KiB) is not made: attention makes its rows as it needs them.
+constexpr int64_t kWhole = 131072;
+
+// table [H, rows, D] = R W_r^T, rows of sinusoids R for ascending distances j - i, and its backward twin.
+class ProjectedSinusoids final : public BandRows {
+ public:
+  // projection: [H * head_dim, width]
+  ProjectedSinusoids(double base, int64_t distance, const float* projection, int64_t head_dim, int64_t width)
+      : base_(base), distance_(distance), projection_(projection), head_dim_(head_dim), width_(width) {}
+
+  // Whether one head's rows can be had at all.
+  Status Check(int64_t rows) const {
+    const int64_t size = CheckedProduct({rows, head_dim_});
+    if (size >= 0 && static_cast<uint64_t>(size) <= kMaxBytes / sizeof(float)) return Status::Ok();
+    Buffer<float> table;
+    return table.ResizeForOverwrite("position.projection", size);
+  }
+
+  Status Fill(int64_t head, int64_t heads, int64_t first, int64_t count, float* rows) const override {
+    const int64_t columns = heads * head_dim_;
+    Buffer<float> transposed;
+    POSLAB_RETURN_IF_ERROR(transposed.ResizeForOverwrite("position.projection", CheckedProduct({columns, width_})));
+    const float* own = projection_ + head * head_dim_ * width_;
+    for (int64_t n = 0; n < columns; ++n) {
+      for (int64_t c = 0; c < width_; ++c) transposed[c * columns + n] = own[n * width_ + c];
+    }
+    return ForEachBlock(first, count, [&](int64_t at, int64_t height, const float* sinusoid) {
+      for (int64_t h = 0; h < heads; ++h) {
+        MatMulArguments product;
+        product.m = height, product.n = head_dim_, product.k = width_;
+        product.a = sinusoid, product.a_row_stride = width_;
+        product.b = transposed.data() + h * head_dim_, product.b_row_stride = columns;
+        product.c = rows + (h * count + at) * head_dim_, product.c_row_stride = head_dim_;
+        MatMul(product);
+      }
+    });
+  }
+
+  // d W_r,h [D, width] += (d table_h [rows, D])^T R [rows, width]
+  Status Pull(int64_t head, int64_t heads, int64_t first, int64_t count, const float* row_gradients,
+              ParameterGradients gradients) const override {
+    const auto projection = std::find_if(gradients.begin(), gradients.end(),
+                                         [](const TensorView<float>& tensor) { return tensor.name == "projection"; });
+    if (projection == gradients.end() || !projection->data) return Status::Ok();
+    return ForEachBlock(first, count, [&](int64_t at, int64_t height, const float* sinusoid) {
+      for (int64_t h = 0; h < heads; ++h) {
+        MatMulArguments product;
+        product.m = head_dim_, product.n = width_, product.k = height;
+        product.a = row_gradients + (h * count + at) * head_dim_;
+        product.a_row_stride = 1, product.a_column_stride = head_dim_;
+        product.b = sinusoid, product.b_row_stride = width_;
+        product.c = projection->data + (head + h) * head_dim_ * width_;
+        product.c_row_stride = width_;
+        product.accumulate = true;
+        MatMul(product);
+      }
+    });
+  }
+
+ private:
+  // Calls work(at, rows, R [rows, width]) for blocks of the rows from `first` on: row n of them is the sinusoid of i - j
+  // for the distance j - i = distance + first + n. Contiguous positions ascend and i - j descends: angles are read from
+  // the last one backwards.
+  template <typename Work>
+  Status ForEachBlock(int64_t first, int64_t count, const Work& work) const {
+    const Result<Buffer<double>> frequencies = SinusoidFrequencies(base_, width_, SinusoidDenominator::kDim);
+    if (!frequencies.ok()) return frequencies.status();
+    const int64_t block = std::clamp<int64_t>(kSinusoids / width_, kBlock / 16, kBlock);
+    // One set of angles serves more blocks of wide sinusoids.
+    const int64_t stretch = kBlock * kBlock / block;
+    Buffer<float> sinusoid;
+    POSLAB_RETURN_IF_ERROR(
+        sinusoid.ResizeForOverwrite("position.projection", CheckedProduct({std::min(block, count), width_})));
+    for (int64_t start = 0; start < count; start += stretch) {
+      const int64_t last = std::min(start + stretch, count) - 1;
+      const Positions positions{-(distance_ + first + last), last + 1 - start, nullptr};
+      POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "start"));
+      Result<AngleRows> angles = AngleRows::Make(positions, frequencies->span());
+      if (!angles.ok()) return angles.status();
+      for (int64_t at = start; at <= last; at += block) {
+        const int64_t rows = std::min(block, last + 1 - at);
+        for (int64_t n = 0; n < rows; ++n) {
+          angles->Row(last - at - n);
+          RoundSinusoid(*angles, frequencies->size(), sinusoid.data() + n * width_);
+        }
+        work(at, rows, sinusoid.data());
+      }
+    }
+    return Status::Ok();
+  }
+
+  double base_;
+  int64_t distance_;  // j - i of row 0
+  const float* projection_;
+  int64_t head_dim_, width_;
+};
 
 class TransformerXl final : public Scheme {
  public:
@@ -72,8 +171,16 @@ class TransformerXl final : public Scheme {
     band->width = head_dim;
     band->per_head = true;
     band->bias = *position_bias;
-    POSLAB_RETURN_IF_ERROR(Project(range, *projection, heads, head_dim, *width, &band->owned));
-    band->table = band->owned.data();
+    const int64_t size = CheckedProduct({heads, band->rows, head_dim});
+    auto rows = std::make_unique<ProjectedSinusoids>(base_, range.first, *projection, head_dim, *width);
+    if (size >= 0 && size <= kWhole) {
+      POSLAB_RETURN_IF_ERROR(band->owned.ResizeForOverwrite("position.projection", size));
+      POSLAB_RETURN_IF_ERROR(rows->Fill(0, heads, 0, band->rows, band->owned.data()));
+      band->table = band->owned.data();
+    } else {
+      POSLAB_RETURN_IF_ERROR(rows->Check(band->rows));
+      band->made = std::move(rows);
+    }
     hooks->score_band = std::move(band);
     hooks->query_bias = *content_bias;
     return Status::Ok();
@@ -83,26 +190,12 @@ class TransformerXl final : public Scheme {
               ParameterGradients gradients) const override {
     Add(hook_gradients.query_bias, Find(gradients, "contentBias"));
     Add(hook_gradients.score_band_bias, Find(gradients, "positionBias"));
-    const TensorView<float>* projection = Find(gradients, "projection");
-    if (!projection || !projection->data || hook_gradients.score_band_table.empty()) return Status::Ok();
-
-    // d W_r,h [D, dModel] += (d table_h [rows, D])^T R [rows, dModel]
+    if (hook_gradients.score_band_table.empty()) return Status::Ok();
     const Band& band = *hooks.score_band;
-    const int64_t model_dim = projection->shape[1];
-    return ForEachBlock({band.first, band.first + band.rows - 1}, model_dim,
-                        [&](int64_t first, int64_t rows, const float* sinusoid) {
-                          for (int64_t h = 0; h < arguments.dimensions.heads; ++h) {
-                            MatMulArguments product;
-                            product.m = band.width, product.n = model_dim, product.k = rows;
-                            product.a = hook_gradients.score_band_table.data() + (h * band.rows + first) * band.width;
-                            product.a_row_stride = 1, product.a_column_stride = band.width;
-                            product.b = sinusoid, product.b_row_stride = model_dim;
-                            product.c = projection->data + h * band.width * model_dim;
-                            product.c_row_stride = model_dim;
-                            product.accumulate = true;
-                            MatMul(product);
-                          }
-                        });
+    const int64_t heads = arguments.dimensions.heads;
+    const TensorView<const float>* projection = Find(arguments.parameters, "projection");
+    return ProjectedSinusoids(base_, band.first, projection->data, band.width, projection->shape[1])
+        .Pull(0, heads, 0, band.rows, hook_gradients.score_band_table.data(), gradients);
   }
 
  private:
@@ -124,49 +217,6 @@ class TransformerXl final : public Scheme {
       range.last = std::clamp(range.last, -clamp_length_, clamp_length_);
     }
     return range;
-  }
-
-  // Calls work(first, rows, R [rows, width]) for blocks of rows: row n of them all is the sinusoid of i - j for the
-  // distance j - i = range.first + n. It is read from a block's last row backwards, because contiguous positions ascend
-  // and i - j descends.
-  template <typename Work>
-  Status ForEachBlock(DistanceRange range, int64_t width, const Work& work) const {
-    const int64_t all = range.last - range.first + 1, most = std::min(all, kBlock);
-    Buffer<float> ascending, sinusoid;
-    POSLAB_RETURN_IF_ERROR(ascending.ResizeForOverwrite("position.projection", CheckedProduct({most, width})));
-    POSLAB_RETURN_IF_ERROR(sinusoid.ResizeForOverwrite("position.projection", CheckedProduct({most, width})));
-    for (int64_t first = 0; first < all; first += kBlock) {
-      const int64_t rows = std::min(kBlock, all - first);
-      std::fill_n(ascending.data(), rows * width, 0.0f);
-      POSLAB_RETURN_IF_ERROR(AddSinusoid({-(range.first + first + rows - 1), rows, nullptr}, width, base_,
-                                         SinusoidLayout::kConcatenated, SinusoidDenominator::kDim, ascending.data()));
-      for (int64_t n = 0; n < rows; ++n)
-        std::copy_n(ascending.data() + (rows - 1 - n) * width, width, sinusoid.data() + n * width);
-      work(first, rows, sinusoid.data());
-    }
-    return Status::Ok();
-  }
-
-  // table [H, rows, D] = R W_r^T, head by head.
-  Status Project(DistanceRange range, const float* projection, int64_t heads, int64_t head_dim, int64_t width,
-                 Buffer<float>* table) const {
-    const int64_t all = range.last - range.first + 1, columns = heads * head_dim;
-    POSLAB_RETURN_IF_ERROR(table->ResizeForOverwrite("position.projection", CheckedProduct({heads, all, head_dim})));
-    Buffer<float> transposed;
-    POSLAB_RETURN_IF_ERROR(transposed.ResizeForOverwrite("position.projection", CheckedProduct({columns, width})));
-    for (int64_t n = 0; n < columns; ++n) {
-      for (int64_t c = 0; c < width; ++c) transposed[c * columns + n] = projection[n * width + c];
-    }
-    return ForEachBlock(range, width, [&](int64_t first, int64_t rows, const float* sinusoid) {
-      for (int64_t h = 0; h < heads; ++h) {
-        MatMulArguments product;
-        product.m = rows, product.n = head_dim, product.k = width;
-        product.a = sinusoid, product.a_row_stride = width;
-        product.b = transposed.data() + h * head_dim, product.b_row_stride = columns;
-        product.c = table->data() + (h * all + first) * head_dim, product.c_row_stride = head_dim;
-        MatMul(product);
-      }
-    });
   }
 
   static void Add(const Buffer<float>& from, const TensorView<float>* to) {

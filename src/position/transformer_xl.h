@@ -3,7 +3,7 @@
 //   score(i, j) = ((q_i + u_h) . k_j + (q_i + v_h) . W_r,h R(i - j)) / sqrt(D)
 // with R the sinusoid of the distance, sines then cosines. It is a band of projected sinusoids, one row for every
 // distance that can occur (both directions, any Lq and Lk), and u added to the query of the content term. The matrix is
-// never shifted, so that nothing depends on a mask.
+// never shifted, so that nothing depends on a mask. Long tables of many heads are made row by row as they are needed.
 #pragma once
 
 #include <memory>

@@ -195,6 +195,7 @@ Status AttentionWorkload::Backward() {
   gradients.query = View(query_gradient_, shape_.heads, shape_.queries, shape_.dim);
   gradients.key = View(key_gradient_, shape_.key_value_heads, shape_.keys, shape_.dim);
   gradients.value = View(value_gradient_, shape_.key_value_heads, shape_.keys, shape_.dim);
+  hook_gradients_.parameters = scheme_.gradients();
   gradients.hooks = &hook_gradients_;
   if (!gates_.empty()) gradients.gates = gate_gradient_.data();
   if (!tokens_.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Transformer-XL: the band's rows against the formula in double, every distance covered, clamping, and gradients.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "scheme_support.h"
@@ -173,6 +174,53 @@ TEST_CASE("Gradients of projection, u and v are those of finite differences in d
   for (int64_t n = 0; n < kHeads * kHeadDim; ++n) {
     CHECK(tensors.gradient("contentBias")[static_cast<size_t>(n)] == gradients.query_bias[n]);
     CHECK(tensors.gradient("positionBias")[static_cast<size_t>(n)] == gradients.score_band_bias[n]);
+  }
+}
+
+TEST_CASE("Rows of a table that would be large are made as they are needed, and their gradients pulled") {
+  const auto scheme = Make("transformer-xl");
+  Tensors tensors = MakeTensors();
+  const auto values = tensors.values();
+  BindArguments call = testing::Call(kHeads, kHeadDim, 12000, 12000);
+  call.parameters = values;
+  Hooks hooks;
+  REQUIRE(scheme->Bind(call, &hooks).ok());
+  const Band& band = *hooks.score_band;
+  REQUIRE(band.made);
+  CHECK(band.table == nullptr);
+  CHECK(band.rows == 23999);
+  for (auto [head, first, count] : {std::array<int64_t, 3>{0, 0, 3}, {1, 11998, 4}, {0, 11700, 700}, {1, 23998, 1}}) {
+    const int64_t heads = head == 0 ? kHeads : 1;
+    std::vector<float> rows(static_cast<size_t>(heads * count * kHeadDim)), row_gradients = rows;
+    REQUIRE(band.made->Fill(head, heads, first, count, rows.data()).ok());
+    const auto at = [&](const std::vector<float>& all, int64_t h, int64_t n, int64_t d) {
+      return all[static_cast<size_t>((h * count + n) * kHeadDim + d)];
+    };
+    double worst = 0;
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t n = 0; n < count; ++n)
+        for (int64_t d = 0; d < kHeadDim; ++d)
+          worst = std::max(worst, std::fabs(at(rows, h, n, d) - Relative(tensors.numbers("projection"), head + h,
+                                                                         -(band.first + first + n), d)));
+    CHECK(worst < 4e-6);  // as above
+
+    row_gradients = testing::NormalNumbers(heads * count * kHeadDim, 4);
+    Tensors pulled = MakeTensors();
+    REQUIRE(band.made->Pull(head, heads, first, count, row_gradients.data(), pulled.gradients()).ok());
+    for (int64_t h = 0; h < kHeads; ++h) {
+      for (int64_t d = 0; d < kHeadDim; ++d) {
+        for (int64_t c = 0; c < kModelDim; ++c) {
+          double sum = 0, size = 0;
+          for (int64_t n = 0; n < count && h >= head && h < head + heads; ++n) {
+            const double term = at(row_gradients, h - head, n, d) * Sinusoid(-(band.first + first + n), c);
+            sum += term, size += std::fabs(term);
+          }
+          const float got = pulled.gradient("projection")[static_cast<size_t>((h * kHeadDim + d) * kModelDim + c)];
+          // `count` products of a rounded sinusoid, summed one after the other.
+          CHECK(std::fabs(got - sum) <= static_cast<double>(count + 2) * 0x1p-24 * size);
+        }
+      }
+    }
   }
 }
 
