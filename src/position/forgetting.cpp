@@ -5,53 +5,12 @@
 #include <cmath>
 
 #include "base/math.h"
-#include "position/tile_scheme.h"
+#include "position/forgetting_tile.h"
 
 namespace poslab {
 namespace {
 
 constexpr double kStartBias = 5;
-
-class ForgettingTile final : public LearnedTile {
- public:
-  bool descending() const override { return true; }
-  int64_t state_size() const override { return 1; }  // the sum of the gates after the tile
-
-  Status Forward(const TileArguments& tile) const override {
-    if (!tile.gates) return Status::Text(Code::kMissing, "gates", "", "the logarithms of the forget gates [H, Lk]");
-    for (int64_t n = 0; n < tile.heads * tile.queries; ++n) {
-      const int64_t h = n / tile.queries, i = n % tile.queries;
-      const float* gates = tile.gates + h * tile.key_positions.count + tile.first_key;
-      float* logits = tile.logits + h * tile.keys * tile.stride + i;
-      for (int64_t j = tile.keys - 1; j >= 0; --j) {
-        logits[j * tile.stride] += tile.state[n];
-        if (Counts(tile, i, j)) tile.state[n] += gates[j];
-      }
-    }
-    return Status::Ok();
-  }
-
-  Status Backward(const TileArguments& tile, const TileGradients& gradients) override {
-    for (int64_t n = 0; n < tile.heads * tile.queries; ++n) {
-      const int64_t h = n / tile.queries, i = n % tile.queries;
-      const float* through = gradients.logits + h * tile.keys * tile.stride + i;
-      float& later = gradients.state[n];  // the sum of the gradients of the keys before
-      for (int64_t j = 0; j < tile.keys; ++j) {
-        if (gradients.gates && Counts(tile, i, j))
-          gradients.gates[h * tile.key_positions.count + tile.first_key + j] += later;
-        later += through[j * tile.stride];
-      }
-    }
-    return Status::Ok();
-  }
-
- private:
-  static bool Counts(const TileArguments& tile, int64_t query, int64_t key) {
-    const int64_t index = tile.first_key + key;
-    if (tile.key_mask && !tile.key_mask[index]) return false;
-    return tile.key_positions[index] <= tile.query_positions[tile.first_query + query];
-  }
-};
 
 class Forgetting final : public TileScheme {
  public:

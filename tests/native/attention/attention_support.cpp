@@ -319,13 +319,17 @@ void CheckBackward(Problem& problem, int samples) {
     const double tolerance = largest * (step * step / 6 * 4 + 40 * OutputTolerance(problem)) +
                              (problem.float_hook ? ScoreTolerance(problem) / step : 0);
     const int64_t count = std::min<int64_t>(samples, tensor.count);
+    const auto loss = [&] {
+      if (problem.rebind) problem.rebind();
+      return Loss(problem, output_gradient);
+    };
     for (int64_t m = 0; m < count; ++m) {
       const int64_t n = count == tensor.count ? m : places.Below(static_cast<uint32_t>(tensor.count));
       const float kept = tensor.data[n];
       tensor.data[n] = static_cast<float>(kept + step);
-      const double above = Loss(problem, output_gradient);
+      const double above = loss();
       tensor.data[n] = static_cast<float>(kept - step);
-      const double below = Loss(problem, output_gradient);
+      const double below = loss();
       tensor.data[n] = kept;
       CAPTURE(n);
       CHECK(std::fabs(tensor.gradient(n) - (above - below) / (2 * step)) <= tolerance);

@@ -77,6 +77,8 @@ class Problem {
   std::vector<float> score_table, score_bias, key_table, value_table, query_bias, temperatures, sinks, sink_gradients;
   // What slices and tile hooks learn; bands and biases are known to the comparison itself.
   std::vector<Learned> learned;
+  // Binds the hooks anew once a tensor that they learn has changed; empty: they look at it in every call.
+  std::function<void()> rebind;
   // How far the scores' terms reach beyond scale * D, for tolerances.
   double bias_magnitude = 0;
   bool float_hook = false;

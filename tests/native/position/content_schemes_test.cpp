@@ -30,6 +30,11 @@ class Bound {
     call_.parameters = values_;
     REQUIRE(scheme_->Bind(call_, &problem->hooks).ok());
     hooks_ = &problem->hooks;
+    problem->rebind = [this, problem] {
+      PullOnce();
+      problem->hooks = {};
+      REQUIRE(scheme_->Bind(call_, &problem->hooks).ok());
+    };
     for (const auto& tensor : values_) {
       const std::string name(tensor.name);
       problem->learned.push_back({name, const_cast<float*>(tensor.data), tensor.size(), [this, name](int64_t n) {

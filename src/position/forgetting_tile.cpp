@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "position/forgetting_tile.h"
+
+namespace poslab {
+
+Status ForgettingTile::Forward(const TileArguments& tile) const {
+  if (!tile.gates) return Status::Text(Code::kMissing, "gates", "", "the logarithms of the forget gates [H, Lk]");
+  const CountedKeys counted(tile);
+  for (int64_t slot = 0; slot < tile.heads; ++slot) {
+    const float* gates = tile.gates + slot * tile.key_positions.count + tile.first_key;
+    float* logits = tile.logits + slot * tile.keys * tile.stride;
+    float* state = tile.state + slot * tile.queries;
+    for (int64_t i = 0; i < tile.queries; i += 4) {
+      const int64_t lanes = tile.queries - i;
+      v128_t sum = LoadLanes(state + i, lanes);
+      for (int64_t j = tile.keys - 1; j >= 0; --j) {
+        float* at = logits + j * tile.stride + i;
+        StoreLanes(at, lanes, wasm_f32x4_add(LoadLanes(at, lanes), sum));
+        sum = wasm_f32x4_add(sum, wasm_v128_and(wasm_f32x4_splat(gates[j]), counted(i, lanes, j)));
+      }
+      StoreLanes(state + i, lanes, sum);
+    }
+  }
+  return Status::Ok();
+}
+
+Status ForgettingTile::Backward(const TileArguments& tile, const TileGradients& gradients) {
+  const CountedKeys counted(tile);
+  for (int64_t slot = 0; slot < tile.heads; ++slot) {
+    const float* through = gradients.logits + slot * tile.keys * tile.stride;
+    float* later = gradients.state + slot * tile.queries;  // the sums of the gradients of the keys before
+    float* gates = gradients.gates ? gradients.gates + slot * tile.key_positions.count + tile.first_key : nullptr;
+    for (int64_t j = 0; j < tile.keys; ++j, through += tile.stride) {
+      v128_t sum = wasm_f32x4_splat(0.0f);
+      for (int64_t i = 0; i < tile.queries; i += 4) {
+        const int64_t lanes = tile.queries - i;
+        const v128_t before = LoadLanes(later + i, lanes);
+        sum = wasm_f32x4_add(sum, wasm_v128_and(before, counted(i, lanes, j)));
+        StoreLanes(later + i, lanes, wasm_f32x4_add(before, LoadLanes(through + i, lanes)));
+      }
+      if (gates) gates[j] += SumOfLanes(sum);
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace poslab
