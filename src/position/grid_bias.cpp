@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "base/math.h"
 #include "position/grid.h"
+#include "position/grid_tile.h"
 #include "position/small_mlp.h"
 #include "position/tile_scheme.h"
 
@@ -43,13 +45,17 @@ class GridTile final : public LearnedTile {
   // The differences that this call can meet along an axis.
   Span Differences(int64_t axis) const;
   Status CheckTable(Span rows, Span columns) const;
-  void Coordinates(int64_t row, double* in) const;
-  int64_t RowOf(int64_t query, int64_t key) const {
-    const int64_t dy = queries_.At(query, 0) - keys_.At(key, 0), dx = queries_.At(query, 1) - keys_.At(key, 1);
-    if (kind_ == Kind::kAbsolute) return std::abs(dy) * columns_ + std::abs(dx);
-    return (dy - first_y_) * columns_ + dx - first_x_;
+  // Of an entry of the call's table: how many rows and columns its queries are after its keys.
+  int64_t RowsOf(int64_t entry) const { return first_y_ + entry / columns_; }
+  int64_t ColumnsOf(int64_t entry) const { return first_x_ + entry % columns_; }
+  void Coordinates(int64_t entry, double* in) const;
+  // The row of the learned table.
+  int64_t LearnedRow(int64_t entry) const {
+    const int64_t dy = RowsOf(entry), dx = ColumnsOf(entry);
+    if (kind_ == Kind::kAbsolute) return std::abs(dy) * grid_.width + std::abs(dx);
+    return (dy + grid_.height - 1) * (2 * grid_.width - 1) + dx + grid_.width - 1;
   }
-  double* Gradients() { return kind_ == Kind::kPerceptron ? gradients_.data() : tensors.gradient(0); }
+  Status FillPlaces();
 
   Kind kind_;
   Grid grid_;
@@ -57,10 +63,10 @@ class GridTile final : public LearnedTile {
   SmallMlp perceptron_;
   Buffer<int64_t> query_ids_, key_ids_;
   Positions queries_, keys_;
-  int64_t first_y_ = 0, first_x_ = 0, columns_ = 0;
-  Buffer<float> made_;        // the perceptron's table [rows, heads]
+  int64_t first_y_ = 0, first_x_ = 0, columns_ = 0, entries_ = 0;
+  Buffer<int64_t> query_places_, key_places_;
+  Buffer<float> table_;       // [heads, entries_], by the differences of this call
   Buffer<double> gradients_;  // of it
-  const float* table_ = nullptr;
 };
 
 Span GridTile::Differences(int64_t axis) const {
@@ -93,10 +99,9 @@ Status GridTile::CheckTable(Span rows, Span columns) const {
   return Status::Ok();
 }
 
-// What the perceptron reads for a row of its table.
-void GridTile::Coordinates(int64_t row, double* in) const {
-  const double away[] = {static_cast<double>(first_y_ + row / columns_),
-                         static_cast<double>(first_x_ + row % columns_)};
+// What the perceptron reads for an entry of its table.
+void GridTile::Coordinates(int64_t entry, double* in) const {
+  const double away[] = {static_cast<double>(RowsOf(entry)), static_cast<double>(ColumnsOf(entry))};
   const int64_t sizes[] = {grid_.height, grid_.width};
   for (int n = 0; n < 2; ++n) {
     const double share = kReach * std::fabs(away[n]) / static_cast<double>(std::max<int64_t>(1, sizes[n] - 1));
@@ -104,75 +109,80 @@ void GridTile::Coordinates(int64_t row, double* in) const {
   }
 }
 
+Status GridTile::FillPlaces() {
+  POSLAB_RETURN_IF_ERROR(query_places_.ResizeForOverwrite("queryPositions", queries_.count));
+  POSLAB_RETURN_IF_ERROR(key_places_.ResizeForOverwrite("keyPositions", keys_.count));
+  if (keys_.count == 0) return Status::Ok();
+  // Counted from the first key: ids themselves may be large.
+  const int64_t y = keys_.At(0, 0), x = keys_.At(0, 1);
+  for (int64_t i = 0; i < queries_.count; ++i)
+    query_places_[i] = (queries_.At(i, 0) - y - first_y_) * columns_ + queries_.At(i, 1) - x - first_x_;
+  for (int64_t j = 0; j < keys_.count; ++j) key_places_[j] = (keys_.At(j, 0) - y) * columns_ + keys_.At(j, 1) - x;
+  return Status::Ok();
+}
+
 Status GridTile::Prepare(const BindArguments& arguments) {
   POSLAB_RETURN_IF_ERROR(PlaceOnGrid(grid_, arguments.query_positions, "queryPositions", &query_ids_, &queries_));
   POSLAB_RETURN_IF_ERROR(PlaceOnGrid(grid_, arguments.key_positions, "keyPositions", &key_ids_, &keys_));
   const Span rows = Differences(0), columns = Differences(1);
-  table_ = tensors.value(0);
-  if (kind_ != Kind::kPerceptron) {
-    const bool both = kind_ == Kind::kSigned;
-    first_y_ = both ? 1 - grid_.height : 0, first_x_ = both ? 1 - grid_.width : 0;
-    columns_ = both ? 2 * grid_.width - 1 : grid_.width;
-    return CheckTable(rows, columns);
-  }
+  const bool perceptron = kind_ == Kind::kPerceptron;
+  if (!perceptron) POSLAB_RETURN_IF_ERROR(CheckTable(rows, columns));
   // A window that nobody names is that of the call.
   if (grid_.height == 0) grid_.height = 1;
   if (grid_.width == 0) grid_.width = std::max(-columns.lowest, columns.highest) + 1;
   first_y_ = rows.lowest, first_x_ = columns.lowest;
   columns_ = columns.highest - columns.lowest + 1;
-  const int64_t size = CheckedProduct({rows.highest - rows.lowest + 1, columns_});
-  if (size < 0 || size > kMostRows) {
+  entries_ = CheckedProduct({rows.highest - rows.lowest + 1, columns_});
+  if (perceptron && (entries_ < 0 || entries_ > kMostRows)) {
     return Status::Number(Code::kRange, "positions", static_cast<double>(columns_),
                           "rows and columns near enough to each other for {0} differences",
                           static_cast<double>(kMostRows));
   }
-  POSLAB_RETURN_IF_ERROR(made_.Resize("position", CheckedProduct({size, heads_})));
-  POSLAB_RETURN_IF_ERROR(gradients_.Resize("position", made_.size()));
+  POSLAB_RETURN_IF_ERROR(FillPlaces());
+  POSLAB_RETURN_IF_ERROR(table_.ResizeForOverwrite("position", CheckedProduct({heads_, entries_})));
+  POSLAB_RETURN_IF_ERROR(gradients_.Resize("position", table_.size()));
   std::vector<double> out(static_cast<size_t>(heads_));
-  for (int64_t row = 0; row < size; ++row) {
+  for (int64_t entry = 0; entry < entries_; ++entry) {
     double in[2];
-    Coordinates(row, in);
-    perceptron_.Forward(in, out.data());
+    Coordinates(entry, in);
+    if (perceptron) perceptron_.Forward(in, out.data());
     for (int64_t h = 0; h < heads_; ++h)
-      made_[row * heads_ + h] = static_cast<float>(kHighest / (1 + Exp(-out[static_cast<size_t>(h)])));
+      table_[h * entries_ + entry] = perceptron ? static_cast<float>(kHighest / (1 + Exp(-out[static_cast<size_t>(h)])))
+                                                : tensors.value(0)[LearnedRow(entry) * heads_ + h];
   }
-  table_ = made_.data();
   return Status::Ok();
 }
 
 Status GridTile::Forward(const TileArguments& tile) const {
-  for (int64_t j = 0; j < tile.keys; ++j)
-    for (int64_t i = 0; i < tile.queries; ++i)
-      tile.logits[j * tile.stride + i] += table_[RowOf(tile.first_query + i, tile.first_key + j) * heads_ + tile.head];
+  AddByPlace(tile, {query_places_.data(), key_places_.data()}, table_.data() + tile.head * entries_);
   return Status::Ok();
 }
 
 Status GridTile::Backward(const TileArguments& tile, const TileGradients& gradients) {
-  double* sums = Gradients();
-  for (int64_t j = 0; j < tile.keys; ++j) {
-    for (int64_t i = 0; i < tile.queries; ++i) {
-      const double gradient = gradients.logits[j * tile.stride + i];
-      if (gradient != 0) sums[RowOf(tile.first_query + i, tile.first_key + j) * heads_ + tile.head] += gradient;
-    }
-  }
+  SumByPlace(tile, {query_places_.data(), key_places_.data()}, gradients.logits,
+             gradients_.data() + tile.head * entries_);
   return Status::Ok();
 }
 
 void GridTile::Finish() {
-  if (kind_ != Kind::kPerceptron) return;
-  std::vector<double> out(static_cast<size_t>(heads_));
-  for (int64_t row = 0; row < made_.size() / heads_; ++row) {
-    double* sums = gradients_.data() + row * heads_;
-    if (std::all_of(sums, sums + heads_, [](double sum) { return sum == 0; })) continue;
+  std::vector<double> out(static_cast<size_t>(heads_)), sums(static_cast<size_t>(heads_));
+  for (int64_t entry = 0; entry < entries_; ++entry) {
+    for (int64_t h = 0; h < heads_; ++h)
+      sums[static_cast<size_t>(h)] = std::exchange(gradients_[h * entries_ + entry], 0);
+    if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum == 0; })) continue;
+    if (kind_ != Kind::kPerceptron) {
+      double* gradient = tensors.gradient(0) + LearnedRow(entry) * heads_;
+      for (int64_t h = 0; h < heads_; ++h) gradient[h] += sums[static_cast<size_t>(h)];
+      continue;
+    }
     double in[2];
-    Coordinates(row, in);
+    Coordinates(entry, in);
     perceptron_.Forward(in, out.data());
-    for (int64_t h = 0; h < heads_; ++h) {
-      const double sigmoid = 1 / (1 + Exp(-out[static_cast<size_t>(h)]));
+    for (size_t h = 0; h < out.size(); ++h) {
+      const double sigmoid = 1 / (1 + Exp(-out[h]));
       sums[h] *= kHighest * sigmoid * (1 - sigmoid);
     }
-    perceptron_.Backward(sums, nullptr);
-    std::fill_n(sums, heads_, 0.0);
+    perceptron_.Backward(sums.data(), nullptr);
   }
 }
 
