@@ -181,7 +181,7 @@ TEST_CASE("a table or rows there must be, one a head and for queries") {
   band.table = nullptr;
   CHECK(poslab::CheckAttention(problem.arguments()).ok());
   band.per_head = false;
-  CHECK(poslab::CheckAttention(problem.arguments()).argument == "position");
+  CHECK(poslab::CheckAttention(problem.arguments()).argument() == "position");
   band.per_head = true, band.side = Band::Side::kKey;
-  CHECK(poslab::CheckAttention(problem.arguments()).argument == "position");
+  CHECK(poslab::CheckAttention(problem.arguments()).argument() == "position");
 }

@@ -20,7 +20,7 @@ constexpr int32_t kVocabulary = 7;
 std::vector<float> Logits(Model* model, const std::vector<int32_t>& ids, int64_t batch, int64_t length,
                           const RunOptions& options = {}) {
   const auto result = model->Forward(ids, batch, length, options);
-  REQUIRE_MESSAGE(result.ok(), result.status().argument);
+  REQUIRE_MESSAGE(result.ok(), result.status().argument());
   return {result->begin(), result->end()};
 }
 

@@ -18,6 +18,7 @@ export type {
   Task,
   Tensor,
   TrainingOptions,
+  TrainingPositions,
 } from "../../../bindings/js/types.js";
 export type {
   Generated,
