@@ -15,7 +15,7 @@ const kSamples = (length: number): number => (length <= 1024 ? 7 : length <= 204
 /** Up to here the first run, for which the engine still compiles, is left out. */
 const kWarmUpTo = 2048;
 /** A length is left out when the one before says that it would take longer. */
-const kLongestMilliseconds = 180_000;
+const kLongestMilliseconds = 90_000;
 const kQuickSamples = 1;
 /** The goal: inputs, outputs, gradients, 2 MiB and three tables as large as one head's queries. */
 const kFree = 2 << 20;
