@@ -10,12 +10,12 @@ const kLengths = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 const kQuickLengths = [256, 512, 1024];
 /** Below this the memory that every call needs anyhow (stack, tiles) is a good part of all. */
 const kFitFrom = 512;
-/** Medians of seven, then of three, then single runs: the last length takes half a minute a scheme and more. */
-const kSamples = (length: number): number => (length <= 1024 ? 7 : length <= 2048 ? 3 : 1);
+/** Medians of seven, then single runs: the last length takes half a minute a scheme. */
+const kSamples = (length: number): number => (length <= 1024 ? 7 : 1);
 /** Up to here the first run, for which the engine still compiles, is left out. */
 const kWarmUpTo = 2048;
 /** A length is left out when the one before says that it would take longer. */
-const kLongestMilliseconds = 90_000;
+const kLongestMilliseconds = 45_000;
 const kQuickSamples = 1;
 /** The goal: inputs, outputs, gradients, 2 MiB and three tables as large as one head's queries. */
 const kFree = 2 << 20;

@@ -10,8 +10,7 @@ import { measurePosition } from "./position.js";
 import type { TimingOptions } from "./timing.js";
 import { measureTraining } from "./training.js";
 
-const kTiming: TimingOptions = { rounds: 9, sampleMilliseconds: 20 };
-const kQuickTiming: TimingOptions = { rounds: 7, sampleMilliseconds: 20 };
+const kTiming: TimingOptions = { rounds: 7, sampleMilliseconds: 20 };
 
 export async function measure(place: Place, plan: Plan): Promise<Measurements> {
   const kernels = new Map<Variant, Kernels>();
@@ -21,7 +20,7 @@ export async function measure(place: Place, plan: Plan): Promise<Measurements> {
   const bench: Bench = {
     place,
     quick: plan.quick,
-    timing: plan.quick ? kQuickTiming : kTiming,
+    timing: kTiming,
     kernels,
     peers: needsPeers ? await place.peers() : [],
     failures: [],
