@@ -11,7 +11,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export const packageSources = [
   { find: /^poslab$/, replacement: at("bindings/js/index.ts") },
-  { find: /^poslab\/(run|worker|config|convert|models)$/, replacement: at("bindings/js/$1.ts") },
+  { find: /^poslab\/(attention|run|worker|config|convert|models)$/, replacement: at("bindings/js/$1.ts") },
 ];
 
 /** Names that the page's code uses and the build fills in (web/src/globals.d.ts). */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What the WebAssembly module offers to the TypeScript layer, as one table. Every call reads its arguments, checks and
-// calls the core (its parts are in bindings/embind), and puts its answer together; js/core-calls.ts is the other side,
-// js/core-interface.ts says in types what each takes and gives. No call throws. Whole architectures are a table of their
-// own, embind_models.cpp.
+// What every WebAssembly module offers to the TypeScript layer, as a table: encodings and attention. Every call reads its
+// arguments, checks and calls the core (its parts are in bindings/embind), and puts its answer together;
+// js/core-calls.ts is the other side, js/core-interface.ts says in types what each takes and gives. No call throws. The
+// lab and whole architectures are tables of their own, embind_lab.cpp and embind_models.cpp: a module without them is
+// a smaller one.
 #include <cstdlib>
 
 #include "embind/attention.h"
 #include "embind/calls.h"
 #include "embind/encodings.h"
-#include "embind/lab.h"
 #include "embind/message.h"
 
 namespace {
@@ -44,44 +44,6 @@ constexpr CallEntry kCalls[] = {
     // attention
     {"attention", AttentionCall},
     {"attentionGradients", AttentionGradientsCall},
-    // the lab
-    {"tasks", TasksCall},
-    {"sample", SampleCall},
-    {"makeCorpus", MakeCorpus},
-    {"Corpus_delete", CorpusDelete},
-    {"Corpus_vocabulary", CorpusVocabulary},
-    {"Corpus_trainingSize", CorpusTrainingSize},
-    {"Corpus_testSize", CorpusTestSize},
-    {"Corpus_symbols", CorpusSymbols},
-    {"Corpus_testIds", CorpusTestIds},
-    // runs
-    {"makeRun", MakeRun},
-    {"Run_delete", ModelDelete},
-    {"Run_parameters", ModelParameters},
-    {"Run_weights", ModelWeights},
-    {"Run_setWeights", ModelSetWeights},
-    {"Run_progress", RunProgress},
-    {"Run_advance", RunAdvance},
-    {"Run_skipToMeasuring", RunSkipToMeasuring},
-    {"Run_losses", RunLosses},
-    {"Run_results", RunResults},
-    {"Run_startMeasuring", RunStartMeasuring},
-    {"Run_advanceMeasuring", RunAdvanceMeasuring},
-    {"Run_generate", RunGenerate},
-    {"Run_attentionWeights", RunAttentionWeights},
-    {"Run_queryKeyValue", RunQueryKeyValue},
-    {"Run_saveState", RunSaveState},
-    {"Run_loadState", RunLoadState},
-    // trainers
-    {"makeTrainer", MakeTrainer},
-    {"Trainer_delete", ModelDelete},
-    {"Trainer_parameters", ModelParameters},
-    {"Trainer_weights", ModelWeights},
-    {"Trainer_setWeights", ModelSetWeights},
-    {"Trainer_loss", TrainerLoss},
-    {"Trainer_gradients", TrainerGradients},
-    {"Trainer_update", TrainerUpdate},
-    {"Trainer_score", TrainerScore},
 };
 
 }  // namespace

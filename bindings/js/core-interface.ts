@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The module's calls in types: what each takes and what it answers. In C++ they are the tables of bindings/embind.cpp and
-// bindings/embind_models.cpp; core-calls.ts carries arguments and answers across. That the names are the same on both
+// The modules' calls in types: what each takes and what it answers. In C++ they are the tables of bindings/embind.cpp,
+// embind_lab.cpp and embind_models.cpp; core-calls.ts carries arguments and answers across. That the names are the same on both
 // sides is checked at the end, against the declarations that Emscripten writes.
 
 import type {
@@ -39,8 +39,8 @@ import type {
 } from "./core-types.js";
 import type { MainModule as RawModelsModule } from "./wasm/poslab-models.js";
 
-/** What the module offers. */
-export interface Core {
+/** What every module offers: encodings and attention. */
+export interface AttentionCore {
   /** The module's memory, as it is now. */
   readonly memory: ArrayBuffer;
 
@@ -70,7 +70,10 @@ export interface Core {
 
   attention(scheme: FlatScheme, options: CoreAttentionCall): Outcome<CoreAttentionResult>;
   attentionGradients(scheme: FlatScheme, options: CoreAttentionCall): Outcome<CoreGradients>;
+}
 
+/** The same and the lab. */
+export interface Core extends AttentionCore {
   tasks(): CoreTaskInfo[];
   /** A row such as training draws. */
   sample(task: CoreTask, corpus: CoreCorpus | null, length: number, seed: number): Outcome<CoreRow>;

@@ -10,7 +10,7 @@
 // Values are the core's own; nothing is computed anew but ggml's factors.
 
 import { PosLabError, wrongArgument } from "./errors.js";
-import type { PosLab } from "./poslab.js";
+import type { AttentionLab } from "./attention-lab.js";
 import { readCount } from "./tensors.js";
 import type { Position, Tensor } from "./types.js";
 
@@ -41,7 +41,7 @@ function checkProgram(program: unknown): asserts program is ExportProgram {
     throw wrongArgument("unknownName", "program", program, `one of ${exportPrograms.join(", ")}`);
 }
 
-export function exportRotation(lab: PosLab, position: Position, options: RotationExportOptions): Exported {
+export function exportRotation(lab: AttentionLab, position: Position, options: RotationExportOptions): Exported {
   const { program, headDim } = options;
   checkProgram(program);
   const length = readCount(options.length, "length");
@@ -113,7 +113,7 @@ function forGgml(
   };
 }
 
-export function exportBias(lab: PosLab, position: Position, options: BiasExportOptions): Exported {
+export function exportBias(lab: AttentionLab, position: Position, options: BiasExportOptions): Exported {
   const { program, heads, queryLength, keyLength, causal = false } = options;
   checkProgram(program);
   if (program === "flash-attention")

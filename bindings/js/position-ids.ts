@@ -3,7 +3,7 @@
 // training, shifted, or with chunks skipped. The same seed gives the same ids everywhere.
 
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
-import type { Core } from "./module.js";
+import type { AttentionCore } from "./core-interface.js";
 import { checkOptions, readCount, readMask } from "./tensors.js";
 
 /** What each policy takes. */
@@ -30,7 +30,7 @@ export interface PositionIdOptions {
 }
 export type PositionPolicy = keyof PositionIdOptions;
 
-const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P], core: Core) => number[] } = {
+const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P], core: AttentionCore) => number[] } = {
   plain: (options) => {
     checkOptions(options, ["length", "offset"]);
     const offset = readWhole(options.offset ?? 0, "offset");
@@ -71,7 +71,11 @@ const policies: { [P in PositionPolicy]: (options: PositionIdOptions[P], core: C
 };
 
 /** Position ids by a policy; the options are the policy's own. */
-export function positionIds<P extends PositionPolicy>(core: Core, policy: P, options: PositionIdOptions[P]): number[] {
+export function positionIds<P extends PositionPolicy>(
+  core: AttentionCore,
+  policy: P,
+  options: PositionIdOptions[P],
+): number[] {
   if (!Object.hasOwn(policies, policy))
     throw new PosLabError(
       "unknownName",
@@ -102,7 +106,14 @@ function readWhole(value: number, argument: string, largest = kLargest): number 
 }
 
 /** By the core, whose generator training draws from as well. */
-function draw(core: Core, policy: PositionPolicy, length: number, maximum: number, seed: number, chunks = 1): number[] {
+function draw(
+  core: AttentionCore,
+  policy: PositionPolicy,
+  length: number,
+  maximum: number,
+  seed: number,
+  chunks = 1,
+): number[] {
   const wanted = readWhole(seed, "seed", Number.MAX_SAFE_INTEGER);
   return Array.from(unwrap(core.drawPositions({ policy, maximum, chunks }, readLength(length, "length"), wanted)).ids);
 }

@@ -5,7 +5,7 @@
 
 import { wrongArgument } from "./errors.js";
 import { fromFloat16, toFloat16 } from "./half-floats.js";
-import type { PosLab } from "./poslab.js";
+import type { AttentionLab } from "./attention-lab.js";
 import { readCount } from "./tensors.js";
 import type { Position } from "./types.js";
 
@@ -39,7 +39,7 @@ const kNothingLeft = 2;
  * @throws PosLabError as `lab.frequencies`, and when the length is 0 or too large
  */
 export function precisionReport(
-  lab: PosLab,
+  lab: AttentionLab,
   position: Position,
   { headDim, length }: { headDim: number; length: number },
 ): PrecisionReport {

@@ -25,11 +25,11 @@ import { digestOfText, whenChanged } from "./stamps.mjs";
 const kBinaries = join(nodeModules, ".bin");
 const kModuleFiles = [
   ...["poslab.js", "poslab.wasm", "poslab.d.ts"],
-  "poslab-classic.wasm",
+  ...["poslab-classic.wasm", "poslab-attention.wasm"],
   ...["poslab-relaxed.js", "poslab-relaxed.wasm"],
   ...["poslab-models.js", "poslab-models.wasm", "poslab-models.d.ts"],
 ];
-const kModuleTargets = ["poslab_wasm", "poslab_wasm_classic", "poslab_wasm_relaxed", "poslab_wasm_models"];
+const kModuleTargets = ["", "_classic", "_attention", "_relaxed", "_models"].map((kind) => `poslab_wasm${kind}`);
 const kNotices = join(projectRoot, "bindings/toolchain/third-party-notices.txt");
 const kToolchainInputs = ["CMakeLists.txt", "CMakePresets.json", "bindings/toolchain", "package.json"];
 
@@ -62,12 +62,15 @@ export async function buildPreset(preset, { target, environment = process.env, d
 async function buildWasm() {
   const environment = wasmEnvironment();
   const outputs = kModuleFiles.map((name) => join(wasmFolder, name));
-  const inputs = [...kToolchainInputs, "src", "bindings/embind.cpp", "bindings/embind_models.cpp", "bindings/embind"];
+  const tables = ["embind.cpp", "embind_lab.cpp", "embind_models.cpp"].map((name) => `bindings/${name}`);
+  const inputs = [...kToolchainInputs, "src", ...tables, "bindings/embind"];
   return whenChanged("wasm", { inputs, further: environment.POSLAB_EMSCRIPTEN_ROOT, outputs }, async () => {
     await buildPreset("wasm", { target: kModuleTargets, environment });
     mkdirSync(wasmFolder, { recursive: true });
     const made = join(buildRoot, "wasm/module");
-    checkGlue(readFileSync(join(made, "poslab-classic.js"), "utf8"), readFileSync(join(made, "poslab.js"), "utf8"));
+    const glue = readFileSync(join(made, "poslab.js"), "utf8");
+    for (const name of ["poslab-classic", "poslab-attention"])
+      checkGlue(readFileSync(join(made, `${name}.js`), "utf8"), name, glue);
     for (const name of kModuleFiles) {
       const file = join(made, name);
       const isGlue = name.endsWith(".js");

@@ -18,10 +18,8 @@ export function adaptGlue(text, name) {
   return text.replace(kImport, kHidden);
 }
 
-/** One glue starts poslab.wasm and poslab-classic.wasm: they import and export the same. */
-export function checkGlue(classic, all) {
-  if (classic.replaceAll("poslab-classic.", "poslab.") !== all)
-    throw new Stop(
-      "the glue of poslab-classic.wasm is not that of poslab.wasm any more; the package has only the latter.",
-    );
+/** One glue starts poslab.wasm and the smaller modules of that name: they import the same, and calls have one form. */
+export function checkGlue(text, name, all) {
+  if (text.replaceAll(`${name}.`, "poslab.") !== all)
+    throw new Stop(`the glue of ${name}.wasm is not that of poslab.wasm any more; the package has only the latter.`);
 }

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 # The WebAssembly modules of the npm package: the SIMD build that everybody gets (poslab.js, poslab.wasm, poslab.d.ts),
-# the same with the classic schemes only (poslab-classic.wasm) for who counts kilobytes,
+# the same with the classic schemes only (poslab-classic.wasm) for who counts kilobytes, that without the lab
+# (poslab-attention.wasm) for who wants attention and nothing else,
 # the relaxed-SIMD build that a caller has to ask for (poslab-relaxed.js, poslab-relaxed.wasm), and the SIMD build that
 # also runs whole architectures (poslab-models.js, poslab-models.wasm, poslab-models.d.ts), for who opens a checkpoint.
 
 set(POSLAB_EMBIND "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind.cpp")
+set(POSLAB_EMBIND_LAB "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind_lab.cpp")
+set(POSLAB_EMBIND_MODELS "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind_models.cpp")
+set(POSLAB_CLASSIC_SCHEMES "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/classic/schemes.cpp")
 file(GLOB POSLAB_EMBIND_PARTS CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/*.cpp")
 if(NOT EXISTS "${POSLAB_EMBIND}")
   message(WARNING "bindings/embind.cpp is missing: the module is not built")
@@ -76,15 +80,12 @@ function(poslab_add_package_module target core file_name)
   target_link_options(${target} PRIVATE -fno-rtti "-L${POSLAB_EMBIND_FOLDER}")
 endfunction()
 
-poslab_add_package_module(poslab_wasm poslab poslab)
+poslab_add_package_module(poslab_wasm poslab poslab "${POSLAB_EMBIND_LAB}")
 
-# The same with the ten classic schemes. Its glue is that of the module with all (build.mjs makes sure of it).
-poslab_add_package_module(
-  poslab_wasm_classic
-  poslab
-  poslab-classic
-  "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind/classic/schemes.cpp"
-)
+# The same with the ten classic schemes, and attention alone with them. Their glue is that of the module with all
+# (build.mjs makes sure of it).
+poslab_add_package_module(poslab_wasm_classic poslab poslab-classic "${POSLAB_EMBIND_LAB}" "${POSLAB_CLASSIC_SCHEMES}")
+poslab_add_package_module(poslab_wasm_attention poslab poslab-attention "${POSLAB_CLASSIC_SCHEMES}")
 
 # Declarations come from the SIMD build: Node 20 cannot start a relaxed one, and their interface is the same.
 # Emscripten calls `tsc` for it: bindings/toolchain/build.mjs puts the project's own on the PATH.
@@ -96,17 +97,12 @@ function(poslab_relax target)
   target_compile_definitions(${target} PRIVATE POSLAB_RELAXED_SIMD)
 endfunction()
 
-poslab_add_package_module(
-  poslab_wasm_models
-  poslab
-  poslab-models
-  "${CMAKE_CURRENT_SOURCE_DIR}/bindings/embind_models.cpp"
-)
+poslab_add_package_module(poslab_wasm_models poslab poslab-models "${POSLAB_EMBIND_LAB}" "${POSLAB_EMBIND_MODELS}")
 target_link_options(poslab_wasm_models PRIVATE "SHELL:--emit-tsd poslab-models.d.ts")
 
 poslab_add_core(poslab_relaxed)
 poslab_relax(poslab_relaxed)
-poslab_add_package_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed)
+poslab_add_package_module(poslab_wasm_relaxed poslab_relaxed poslab-relaxed "${POSLAB_EMBIND_LAB}")
 poslab_relax(poslab_wasm_relaxed)
 target_link_options(poslab_wasm_relaxed PRIVATE -mrelaxed-simd)
 

@@ -40,6 +40,7 @@ describe("the packed package in an empty folder", () => {
 
   it("works in a Vite app as it is: the example, and an experiment in a worker", async () => {
     const app = `
+      import { loadAttention } from "poslab/attention";
       import { runExperiment } from "poslab/run";
       ${example.replace("console.log(", "const shown = [").replace(/\);\s*$/, "];")}
       const { runs } = await runExperiment({
@@ -59,6 +60,8 @@ describe("the packed package in an empty folder", () => {
           ...["query", "key", "value"].map((name) => [lab, relaxed].map((one) => one.attentionGradients({ ...call, outputGradient })[name])),
         ]) a.data.forEach((number, n) => (apart = Math.max(apart, Math.abs(number - b.data[n]))));
       }
+      const turned = (await loadAttention()).rotate(x, rope, { positions: [1] }).data;
+      if (turned.some((number, n) => number !== shown[1][n])) throw new Error("poslab/attention differs");
       document.title = JSON.stringify([shown[0], [...shown[1]], runs.length, runs[0].training.length, apart, relaxed.info.variant]);`;
     mkdirSync(join(folder, "app"));
     write("app/main.js", app);

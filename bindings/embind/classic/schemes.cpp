@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of poslab-classic.wasm: the classic schemes. It stands before the core's own
+// The list of poslab-classic.wasm and poslab-attention.wasm: the classic schemes. It stands before the core's own
 // (src/position/registry.cpp), which the linker then leaves out, and with it every scheme that is not named here.
 #include "position/classic_schemes.h"
 
@@ -8,7 +8,7 @@ namespace poslab {
 std::span<const SchemeEntry> Schemes() { return kClassicSchemes; }
 
 std::string_view OtherSchemes() {
-  return R"( (those of loadPosLab({ schemes: "classic" }); schemes: "all", the default, has every one))";
+  return R"( (the classic ones; loadPosLab({ schemes: "all" }) has every one))";
 }
 
 }  // namespace poslab
