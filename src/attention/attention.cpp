@@ -12,6 +12,7 @@
 #include "attention/logits.h"
 #include "attention/products.h"
 #include "attention/softmax.h"
+#include "base/transpose.h"
 
 namespace poslab {
 namespace {

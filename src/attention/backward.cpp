@@ -6,6 +6,7 @@
 #include "attention/backward_pass.h"
 #include "attention/check.h"
 #include "base/math.h"
+#include "base/transpose.h"
 
 namespace poslab {
 

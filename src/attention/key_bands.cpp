@@ -5,6 +5,7 @@
 
 #include "base/matmul.h"
 #include "base/simd.h"
+#include "base/transpose.h"
 
 namespace poslab {
 namespace {

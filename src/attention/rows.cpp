@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/simd.h"
+#include "base/transpose.h"
 #include "position/turn.h"
 
 namespace poslab {
@@ -82,25 +83,6 @@ void ScaleRows(const float* rows, int64_t count, int64_t dim, float scale, const
     }
     for (; d < dim; ++d) out[d] = scale * (bias ? rows[d] + bias[d] : rows[d]);
   }
-}
-
-void Transpose(const float* in, ptrdiff_t in_stride, int64_t rows, int64_t columns, float* out, ptrdiff_t out_stride) {
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const float* from = in + r * in_stride;
-    float* to = out + r;
-    int64_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
-      v128_t block[4];
-      for (int n = 0; n < 4; ++n) block[n] = wasm_v128_load(from + n * in_stride + c);
-      Transpose4(block);
-      for (int n = 0; n < 4; ++n) wasm_v128_store(to + (c + n) * out_stride, block[n]);
-    }
-    for (; c < columns; ++c)
-      for (int n = 0; n < 4; ++n) to[c * out_stride + n] = from[n * in_stride + c];
-  }
-  for (; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) out[c * out_stride + r] = in[r * in_stride + c];
 }
 
 void MakePanel(const float* rows, ptrdiff_t stride, int64_t count, int64_t dim, float* panel) {

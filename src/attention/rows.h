@@ -30,9 +30,7 @@ void PackQueries(const HeadsView<const float>& view, int64_t head, int64_t first
 // out[n] = scale * (rows[n] + bias), [count, dim] packed; bias null: 0. `out` may be `rows`.
 void ScaleRows(const float* rows, int64_t count, int64_t dim, float scale, const float* bias, float* out);
 
-// out[c * out_stride + r] = in[r * in_stride + c] for r < rows, c < columns.
-void Transpose(const float* in, ptrdiff_t in_stride, int64_t rows, int64_t columns, float* out, ptrdiff_t out_stride);
-// The same into a panel [dim, kTile] with rows as lanes; lanes from `count` up to the next multiple of 4 become zero.
+// Rows transposed into a panel [dim, kTile], as lanes; lanes from `count` up to the next multiple of 4 become zero.
 void MakePanel(const float* rows, ptrdiff_t stride, int64_t count, int64_t dim, float* panel);
 
 // Where the gradients of learned frequencies and temperatures are summed, and what they are worked out from.

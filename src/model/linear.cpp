@@ -7,34 +7,6 @@
 #include "base/simd.h"
 
 namespace poslab {
-namespace {
-
-// A 4 x 4 block through registers: two rounds of interleaving.
-void TransposeBlock(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
-  const v128_t a = wasm_v128_load(from), b = wasm_v128_load(from + from_stride);
-  const v128_t c = wasm_v128_load(from + 2 * from_stride), d = wasm_v128_load(from + 3 * from_stride);
-  const v128_t ac_low = wasm_i32x4_shuffle(a, c, 0, 4, 1, 5), ac_high = wasm_i32x4_shuffle(a, c, 2, 6, 3, 7);
-  const v128_t bd_low = wasm_i32x4_shuffle(b, d, 0, 4, 1, 5), bd_high = wasm_i32x4_shuffle(b, d, 2, 6, 3, 7);
-  wasm_v128_store(to, wasm_i32x4_shuffle(ac_low, bd_low, 0, 4, 1, 5));
-  wasm_v128_store(to + to_stride, wasm_i32x4_shuffle(ac_low, bd_low, 2, 6, 3, 7));
-  wasm_v128_store(to + 2 * to_stride, wasm_i32x4_shuffle(ac_high, bd_high, 0, 4, 1, 5));
-  wasm_v128_store(to + 3 * to_stride, wasm_i32x4_shuffle(ac_high, bd_high, 2, 6, 3, 7));
-}
-
-}  // namespace
-
-void Transpose(int64_t rows, int64_t columns, const float* from, float* to) {
-  const int64_t whole_rows = rows & ~int64_t{3}, whole_columns = columns & ~int64_t{3};
-  for (int64_t r = 0; r < whole_rows; r += 4) {
-    for (int64_t c = 0; c < whole_columns; c += 4)
-      TransposeBlock(from + r * columns + c, columns, to + c * rows + r, rows);
-    for (int64_t c = whole_columns; c < columns; ++c)
-      for (int64_t n = r; n < r + 4; ++n) to[c * rows + n] = from[n * columns + c];
-  }
-  for (int64_t r = whole_rows; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-}
-
 void AddInto(int64_t count, const float* x, float* y) {
   int64_t n = 0;
   for (; n + 4 <= count; n += 4) wasm_v128_store(y + n, wasm_f32x4_add(wasm_v128_load(y + n), wasm_v128_load(x + n)));

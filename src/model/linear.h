@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Linear layers y = x W^T + b on rows of tokens, W [outputs, inputs] row-major. The forward product wants W^T, which a
-// caller makes once per pass with Transpose; the backward products take W and the rows as they are.
+// caller makes once per pass; the backward products take W and the rows as they are.
 #pragma once
 
 #include <cstdint>
 
 namespace poslab {
-
-// to [columns, rows] = from [rows, columns] transposed.
-void Transpose(int64_t rows, int64_t columns, const float* from, float* to);
 
 // y[r, :] += row, for `rows` rows of `width`.
 void AddRow(int64_t rows, int64_t width, const float* row, float* y);

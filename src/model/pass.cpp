@@ -2,6 +2,7 @@
 // A pass through the model: preparation, forward, backward.
 #include <cstring>
 
+#include "base/transpose.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 #include "model/model_parts.h"
@@ -128,7 +129,8 @@ Status Model::Parts::PrepareEmbedding(const RunOptions& options, Positions ids) 
 void Model::Parts::TransposeMatrices() {
   const auto transpose = [this](const LinearPlace& place) {
     if (place.present())
-      Transpose(place.outputs, place.inputs, weights.data() + place.weight, transposed.data() + place.weight);
+      Transpose(weights.data() + place.weight, place.inputs, place.outputs, place.inputs,
+                transposed.data() + place.weight, place.outputs);
   };
   for (const BlockPlace& block : layout.blocks)
     for (const LinearPlace* place :

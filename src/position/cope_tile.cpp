@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "base/matmul.h"
 #include "base/sigmoid.h"
+#include "base/transpose.h"
 
 namespace poslab {
 
@@ -15,9 +16,11 @@ Status CopeTile::Prepare(const BindArguments& arguments) {
   const int64_t dim = arguments.dimensions.head_dim;
   transposed_columns_ = std::min(positions_, arguments.key_positions.count + 1) + 1;
   POSLAB_RETURN_IF_ERROR(transposed_.ResizeForOverwrite("table", CheckedProduct({transposed_columns_, dim})));
-  for (int64_t n = 0; n < transposed_columns_; ++n) {
-    const float* row = tensors.value(0) + std::min(n, positions_ - 1) * dim;
-    for (int64_t d = 0; d < dim; ++d) transposed_[d * transposed_columns_ + n] = row[d];
+  const int64_t rows = std::min(positions_, transposed_columns_);
+  Transpose(tensors.value(0), dim, rows, dim, transposed_.data(), transposed_columns_);
+  for (int64_t d = 0; d < dim && rows < transposed_columns_; ++d) {
+    float* row = transposed_.data() + d * transposed_columns_;
+    row[rows] = row[rows - 1];
   }
   return Status::Ok();
 }

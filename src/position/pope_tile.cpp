@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "base/matmul.h"
 #include "base/sigmoid.h"
+#include "base/transpose.h"
 #include "position/tile_lanes.h"
 #include "position/turn.h"
 
@@ -14,25 +15,6 @@ namespace poslab {
 namespace {
 
 constexpr double kTurn = 6.283185307179586;
-
-// out [columns, rows] = scale * in [rows, columns].
-void ScaledTranspose(const float* in, int64_t rows, int64_t columns, float scale, float* out) {
-  const v128_t scales = wasm_f32x4_splat(scale);
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    int64_t c = 0;
-    for (; c + 4 <= columns; c += 4) {
-      v128_t block[4];
-      for (int n = 0; n < 4; ++n) block[n] = wasm_f32x4_mul(wasm_v128_load(in + (r + n) * columns + c), scales);
-      Transpose4(block);
-      for (int n = 0; n < 4; ++n) wasm_v128_store(out + (c + n) * rows + r, block[n]);
-    }
-    for (; c < columns; ++c)
-      for (int n = 0; n < 4; ++n) out[c * rows + r + n] = scale * in[(r + n) * columns + c];
-  }
-  for (; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c) out[c * rows + r] = scale * in[r * columns + c];
-}
 
 }  // namespace
 
@@ -53,7 +35,7 @@ Status PopeTile::Forward(const TileArguments& tile) const {
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     POSLAB_RETURN_IF_ERROR(MakePanels(tile, slot));
     POSLAB_RETURN_IF_ERROR(transposed_.ResizeForOverwrite("query", query_panel_.size()));
-    ScaledTranspose(query_panel_.data(), tile.queries, width, tile.scale, transposed_.data());
+    Transpose(query_panel_.data(), width, tile.queries, width, transposed_.data(), tile.queries, tile.scale);
     MatMulArguments product;
     product.m = tile.keys, product.n = tile.queries, product.k = width;
     product.a = key_panel_.data(), product.a_row_stride = width;
@@ -71,12 +53,7 @@ Status PopeTile::Backward(const TileArguments& tile, const TileGradients& gradie
     POSLAB_RETURN_IF_ERROR(by_query_.ResizeForOverwrite("query", query_panel_.size()));
     POSLAB_RETURN_IF_ERROR(by_key_.ResizeForOverwrite("key", key_panel_.size()));
     float* through = gradients.logits + slot * tile.keys * tile.stride;
-    for (int64_t j = 0; j < tile.keys; ++j) {
-      // A key that no query sees may hold NaN, and 0 * NaN must not reach a query's gradient.
-      const float* row = through + j * tile.stride;
-      const bool unseen = std::all_of(row, row + tile.queries, [](float gradient) { return gradient == 0; });
-      if (unseen) std::fill_n(key_panel_.data() + j * width, width, 0.0f);
-    }
+    ClearUnseenKeys(tile, through, width, key_panel_.data());
     MatMulArguments product;
     product.n = width, product.a = through, product.b_row_stride = product.c_row_stride = width;
     product.m = tile.queries, product.k = tile.keys, product.b = key_panel_.data(), product.c = by_query_.data();
@@ -98,8 +75,7 @@ Status PopeTile::Backward(const TileArguments& tile, const TileGradients& gradie
       ThroughPanel(cosines, sines, dim, tile.scale, tile.key + row, by_key_.data() + n * width, gradients.key + row);
     }
     AddToPhases(tile, slot);
-    // The content logits were replaced: nothing flows on to them.
-    for (int64_t j = 0; j < tile.keys; ++j) std::fill_n(through + j * tile.stride, tile.queries, 0.0f);
+    ClearLogitGradients(tile, through);
   }
   return Status::Ok();
 }

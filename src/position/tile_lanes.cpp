@@ -19,6 +19,18 @@ float SumOfLanes(v128_t lanes) {
   return (all[0] + all[1]) + (all[2] + all[3]);
 }
 
+void ClearUnseenKeys(const TileArguments& tile, const float* logit_gradients, int64_t width, float* key_panel) {
+  for (int64_t key = 0; key < tile.keys; ++key) {
+    const float* row = logit_gradients + key * tile.stride;
+    const bool unseen = std::all_of(row, row + tile.queries, [](float gradient) { return gradient == 0; });
+    if (unseen) std::fill_n(key_panel + key * width, width, 0.0f);
+  }
+}
+
+void ClearLogitGradients(const TileArguments& tile, float* logit_gradients) {
+  for (int64_t key = 0; key < tile.keys; ++key) std::fill_n(logit_gradients + key * tile.stride, tile.queries, 0.0f);
+}
+
 CountedKeys::CountedKeys(const TileArguments& tile) : tile_(tile) {
   regular_ = tile.query_positions.contiguous() && tile.key_positions.contiguous();
   if (regular_) last_ = tile.query_positions[tile.first_query] - tile.key_positions[tile.first_key];

@@ -23,6 +23,13 @@ inline void StoreLanes(float* to, int64_t count, v128_t lanes) {
 }
 float SumOfLanes(v128_t lanes);
 
+// For hooks that put logits of their own in the place of a head's content logits, given the gradients of those.
+// A key that no query of the tile sees may hold NaN, and 0 * NaN must not reach a query's gradient: its row of
+// `key_panel` [keys, width] becomes zeros.
+void ClearUnseenKeys(const TileArguments& tile, const float* logit_gradients, int64_t width, float* key_panel);
+// Nothing flows on to the content logits.
+void ClearLogitGradients(const TileArguments& tile, float* logit_gradients);
+
 // Which keys of a tile a query counts: those at its own position or before that the key mask does not hide.
 class CountedKeys {
  public:

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/matmul.h"
+#include "base/transpose.h"
 #include "position/angles.h"
 #include "position/positions.h"
 #include "position/sinusoidal.h"
@@ -40,10 +41,7 @@ class ProjectedSinusoids final : public BandRows {
     const int64_t columns = heads * head_dim_;
     Buffer<float> transposed;
     POSLAB_RETURN_IF_ERROR(transposed.ResizeForOverwrite("position.projection", CheckedProduct({columns, width_})));
-    const float* own = projection_ + head * head_dim_ * width_;
-    for (int64_t n = 0; n < columns; ++n) {
-      for (int64_t c = 0; c < width_; ++c) transposed[c * columns + n] = own[n * width_ + c];
-    }
+    Transpose(projection_ + head * head_dim_ * width_, width_, columns, width_, transposed.data(), columns);
     return ForEachBlock(first, count, [&](int64_t at, int64_t height, const float* sinusoid) {
       for (int64_t h = 0; h < heads; ++h) {
         MatMulArguments product;

@@ -8,6 +8,8 @@
 
 #include "base/math.h"
 #include "base/matmul.h"
+#include "base/transpose.h"
+#include "position/tile_lanes.h"
 
 namespace poslab {
 namespace {
@@ -127,11 +129,7 @@ Status XposTile::Forward(const TileArguments& tile) const {
   for (int64_t h = 0; h < tile.heads; ++h) {
     Damp(tile.query + h * tile.queries * head_dim_, query_factors_.data(), tile.queries, query_panel_.data());
     Damp(tile.key + h * tile.keys * head_dim_, key_factors_.data(), tile.keys, key_panel_.data());
-    for (int64_t q = 0; q < tile.queries; ++q) {
-      for (int64_t lane = 0; lane < head_dim_; ++lane) {
-        transposed_[lane * tile.queries + q] = tile.scale * query_panel_[q * head_dim_ + lane];
-      }
-    }
+    Transpose(query_panel_.data(), head_dim_, tile.queries, head_dim_, transposed_.data(), tile.queries, tile.scale);
     MatMulArguments product;
     product.m = tile.keys, product.n = tile.queries, product.k = head_dim_;
     product.a = key_panel_.data(), product.a_row_stride = head_dim_;
@@ -154,12 +152,7 @@ Status XposTile::Backward(const TileArguments& tile, const TileGradients& gradie
     float* logit_gradients = gradients.logits + h * tile.keys * tile.stride;
     Damp(tile.query + h * tile.queries * head_dim_, query_factors_.data(), tile.queries, query_panel_.data());
     Damp(tile.key + h * tile.keys * head_dim_, key_factors_.data(), tile.keys, key_panel_.data());
-    for (int64_t k = 0; k < tile.keys; ++k) {
-      // A key that no query sees may hold NaN, and 0 * NaN must not reach a query's gradient.
-      const float* row = logit_gradients + k * tile.stride;
-      const bool unseen = std::all_of(row, row + tile.queries, [](float gradient) { return gradient == 0; });
-      if (unseen) std::fill_n(key_panel_.data() + k * head_dim_, head_dim_, 0.f);
-    }
+    ClearUnseenKeys(tile, logit_gradients, head_dim_, key_panel_.data());
     const auto add = [&](const MatMulArguments& product, const float* factors, float* to) {
       if (!to) return;
       MatMul(product);
@@ -176,8 +169,7 @@ Status XposTile::Backward(const TileArguments& tile, const TileGradients& gradie
     product.m = tile.keys, product.k = tile.queries, product.b = query_panel_.data();
     product.a_row_stride = tile.stride, product.a_column_stride = 1;
     add(product, key_factors_.data(), gradients.key ? gradients.key + h * tile.keys * head_dim_ : nullptr);
-    // The content logits were replaced: nothing flows on to them.
-    for (int64_t k = 0; k < tile.keys; ++k) std::fill_n(logit_gradients + k * tile.stride, tile.queries, 0.f);
+    ClearLogitGradients(tile, logit_gradients);
   }
   return Status::Ok();
 }
