@@ -136,10 +136,13 @@ Result<TestChange> TestChange::Make(const AtTest& change, const Description& tra
     POSLAB_RETURN_IF_ERROR(CheckTensors(*made.scheme, model));
   }
   if (change.distances) {
-    Result<std::unique_ptr<Scheme>> own = MakeScheme(trained);
-    if (!own.ok()) return own.status();
-    const Scheme& scheme = made.scheme ? *made.scheme : **own;
-    const Result<Distances> distances = FilledDistances(change, scheme, model, length);
+    std::unique_ptr<Scheme> own;
+    if (!made.scheme) {
+      Result<std::unique_ptr<Scheme>> scheme = MakeScheme(trained);
+      if (!scheme.ok()) return scheme.status();
+      own = std::move(*scheme);
+    }
+    const Result<Distances> distances = FilledDistances(change, made.scheme ? *made.scheme : *own, model, length);
     if (!distances.ok()) return distances.status();
     const bool as_they_are = distances->kind == Distances::Kind::kGrouped && distances->group == 1;
     if (!as_they_are) made.options.distances = *distances;
