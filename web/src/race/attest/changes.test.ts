@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { completeExperiment, type Encoding } from "../../engine/poslab.js";
 import { schemeNames } from "../../schemes/looks.js";
 import { atTestOf } from "../../state/experiment.js";
-import { inRule, kindsFor, makeChange, numberRule } from "./changes.js";
+import { inRule, kindsFor, makeChange, numberRule, withoutDistances } from "./changes.js";
 
 const input = { number: 4, group: null, otherType: "alibi" as const };
 
@@ -32,6 +32,18 @@ describe("changes at test time", () => {
         const atTest = atTestOf([makeChange(kind, encoding, 4, input)], [encoding]);
         expect(() => completeExperiment({ encodings: [encoding], atTest }), `${type}, ${kind}`).not.toThrow();
       }
+    }
+  });
+
+  it("offer other distances for the schemes that can have them, and no others", async () => {
+    const lab = await loadPosLab();
+    for (const type of schemeNames) {
+      const encodings = [{ type } as Encoding];
+      const atTest = [{ of: 0, distances: { policy: "clamped", window: 4 } as const }];
+      const model = { dim: 16, heads: 2, layers: 1, feedForward: 16 };
+      const check = () => lab.checkExperiment({ task: { type: "lookback" }, model, encodings, atTest });
+      if (withoutDistances.includes(type)) expect(check, type).toThrow("distances");
+      else expect(check, type).not.toThrow();
     }
   });
 
