@@ -7,8 +7,6 @@ namespace poslab {
 
 std::span<const SchemeEntry> Schemes() { return kClassicSchemes; }
 
-std::string_view OtherSchemes() {
-  return R"( (the classic ones; loadPosLab({ schemes: "all" }) has every one))";
-}
+std::string_view OtherSchemes() { return R"( (the classic ones; loadPosLab({ schemes: "all" }) has every one))"; }
 
 }  // namespace poslab
