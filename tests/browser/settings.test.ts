@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Settings of the race that are folded away, and the changes at test time that take two numbers.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { button, openSite, tinyRace, untilFinished, visit, type Site } from "./site.js";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site.close());
+
+describe("sinks and positions in training", () => {
+  it("are chosen, go into the link, and the race runs with them", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    await page.getByText("Model", { exact: true }).click();
+    await page.getByRole("combobox", { name: "Attention sinks" }).selectOption("zero");
+    await page.getByText("Positions in training").click();
+    await page.getByRole("combobox", { name: "Rows stand at" }).selectOption("randomized");
+    const maximum = page.getByRole("textbox", { name: "Positions below" });
+    await maximum.fill("8");
+    await page.getByText("A row has 16 different positions: at least 16 is needed.").waitFor();
+    await maximum.fill("200");
+    await page.waitForFunction(() =>
+      ["sinks=zero", "pos=randomized", "posmax=200"].every((part) => location.hash.includes(part)),
+    );
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("are open and as they were when a link sets them, and go back to the default by their button", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60, "&pos=pose&posmax=64&chunks=3") });
+    const policy = page.getByRole("combobox", { name: "Rows stand at" });
+    await policy.waitFor();
+    expect(await policy.inputValue()).toBe("pose");
+    expect(await page.getByRole("textbox", { name: "Chunks" }).inputValue()).toBe("3");
+    await page.getByRole("button", { name: "Rows stand at" }).click(); // the way back, named after its field
+    await page.waitForFunction(() => !location.hash.includes("pos="));
+    expect(await policy.inputValue()).toBe("plain");
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("far keys at other distances", () => {
+  it("take a number and a group, say what a group cannot be, and add a curve", async () => {
+    const { page, context, troubles } = await visit(site);
+    await page.getByText(/Past 64, /).waitFor();
+    await page.getByRole("combobox", { name: "Change", exact: true }).selectOption("grouped");
+    await page.getByRole("textbox", { name: "Near keys" }).fill("32");
+    const group = page.getByRole("textbox", { name: "Group", exact: true });
+    await group.fill("0");
+    await page.getByText(/^Group: /).waitFor();
+    expect(await group.getAttribute("aria-invalid")).toBe("true");
+    expect(await button(page, "Measure").isDisabled()).toBe(true);
+    await group.fill("8");
+    await button(page, "Measure").click();
+    await page.getByText("Measured on the weights of seed 1.").waitFor({ timeout: 120_000 });
+    expect(await page.getByRole("img", { name: /RoPE, Self-Extend, window 32, group 8: \d/ }).count()).toBe(1);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
