@@ -255,6 +255,10 @@ export interface RunProgress {
   error?: string;
 }
 export interface ExperimentOptions {
+  /**
+   * Heard between slices of about 30 ms; a slice is at least one training step or one test window, which at a length of
+   * ten thousands takes seconds.
+   */
   signal?: AbortSignal;
   onProgress?: (progress: RunProgress) => void;
   /** finished runs, as they finish */ onRun?: (run: RunResult, weights: Uint8Array) => void;
