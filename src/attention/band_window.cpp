@@ -25,11 +25,8 @@ BandWindow::BandWindow(const Call& call, HookGradients* gradients)
   if (call.queries == 0 || call.keys == 0) return;
   int64_t met = 1;
   if (call.contiguous()) {
-    const int64_t base = call.key_positions.start - call.query_positions.start;
-    // Tile hooks get whole tiles.
-    const bool whole = call.tile_hook != nullptr;
-    all_ = RowsOf(base + (whole ? -(call.queries - 1) : call.visibility.LowestDifference()),
-                  base + (whole ? call.keys - 1 : call.visibility.HighestDifference()));
+    all_ = whole_tiles() ? RowsOf(-(call.queries - 1), call.keys - 1)
+                         : RowsOf(call.visibility.LowestDifference(), call.visibility.HighestDifference());
     for (int64_t first = 0; first < call.queries; first += kTile) {
       const Rows rows = Met(first, std::min<int64_t>(kTile, call.queries - first));
       met = std::max(met, rows.end - rows.first);
@@ -51,18 +48,17 @@ void BandWindow::LayOut(Arena* arena) {
 }
 
 BandWindow::Rows BandWindow::RowsOf(int64_t lowest, int64_t highest) const {
-  const int64_t first = std::clamp<int64_t>(lowest - whole_->first, 0, whole_->rows - 1);
-  return {first, std::clamp<int64_t>(highest - whole_->first, first, whole_->rows - 1) + 1};
+  const int64_t before = call_.key_positions.start - call_.query_positions.start - whole_->first;
+  const int64_t first = std::clamp<int64_t>(before + lowest, 0, whole_->rows - 1);
+  return {first, std::clamp<int64_t>(before + highest, first, whole_->rows - 1) + 1};
 }
 
-// The rows that a block meets: with all of its tiles' keys for tile hooks, else with those that are seen.
 BandWindow::Rows BandWindow::Met(int64_t first_query, int64_t queries) const {
   if (!call_.contiguous()) return all_;
-  const int64_t base = call_.key_positions.start - call_.query_positions.start, last_query = first_query + queries - 1;
-  const bool whole = call_.tile_hook != nullptr;
-  const int64_t begin = whole ? 0 : call_.visibility.Begin(first_query);
-  const int64_t end = whole ? call_.keys : call_.visibility.End(last_query);
-  Rows rows = RowsOf(base + begin - last_query, base + end - 1 - first_query);
+  const int64_t last_query = first_query + queries - 1;
+  const int64_t begin = whole_tiles() ? 0 : call_.visibility.Begin(first_query);
+  const int64_t end = whole_tiles() ? call_.keys : call_.visibility.End(last_query);
+  Rows rows = RowsOf(begin - last_query, end - 1 - first_query);
   rows.first = std::clamp(rows.first, all_.first, all_.end - 1);
   rows.end = std::clamp(rows.end, rows.first + 1, all_.end);
   return rows;

@@ -31,8 +31,11 @@ class BandWindow {
   struct Rows {
     int64_t first = 0, end = 0;  // of the whole band
   };
-  // Rows from `lowest` to `highest` distance, at least one.
+  // Tile hooks get whole tiles, whatever of them is seen.
+  bool whole_tiles() const { return call_.tile_hook != nullptr; }
+  // Rows of the distances from `lowest` to `highest` between places, key minus query; at least one row.
   Rows RowsOf(int64_t lowest, int64_t highest) const;
+  // The rows that a block meets.
   Rows Met(int64_t first_query, int64_t queries) const;
   int64_t Place(int64_t row) const { return (row - first_) * whole_->width; }
   Status Move(Rows to);
