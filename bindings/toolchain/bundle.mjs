@@ -2,9 +2,9 @@
 // Joins the modules of the package into one file an entry point and a few that several share: Node opens five files
 // instead of fifty, a third of the time to the first result. Declarations stay as TypeScript wrote them, a file a module.
 
-import { readFileSync, renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { buildRoot, packageFolder, projectRoot } from "./locations.mjs";
+import { buildRoot, packageDescription, packageFolder, projectRoot } from "./locations.mjs";
 import { filesBelow } from "./stamps.mjs";
 
 /** The modules that are opened by name: those of package.json, and one for npm run record. */
@@ -17,7 +17,7 @@ function entryPoints({ exports, bin }) {
 
 export async function bundlePackage() {
   const { rolldown } = await import("rolldown");
-  const description = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
+  const description = packageDescription();
   const libraries = Object.keys(description.dependencies);
   const entries = entryPoints(description);
   const bundle = await rolldown({

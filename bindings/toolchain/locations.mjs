@@ -2,11 +2,15 @@
 // Where things are: the project's own folders, and the folder in the user's cache that holds what the set-up fetches.
 // Every other script takes its paths from here, so none is written down twice.
 
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** package.json, as it is now. */
+export const packageDescription = () => JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
 
 const cacheHome = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `npm pack` into the build folder: the package exactly as it would be published.
 
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMain, main, run, say } from "./commands.mjs";
-import { buildRoot, projectRoot } from "./locations.mjs";
+import { buildRoot, packageDescription } from "./locations.mjs";
 
 /** Packs dist/, which has to be built, and returns the path of the tarball. */
 export async function packPackage() {
@@ -12,7 +12,7 @@ export async function packPackage() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], { quiet: true });
-  const { name, version } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
+  const { name, version } = packageDescription();
   return join(folder, `${name}-${version}.tgz`);
 }
 

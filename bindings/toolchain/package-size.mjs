@@ -3,10 +3,10 @@
 // size-limit compares module, glue and typed layer (gzip) with the budget in package.json. What is loaded only when it is
 // called for (cases, configs; browser.js is the reader of GGUF) is left out there by name.
 
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "./commands.mjs";
-import { buildRoot, nodeModules, packageFolder, projectRoot } from "./locations.mjs";
+import { buildRoot, nodeModules, packageDescription, packageFolder } from "./locations.mjs";
 
 /** Bundles one entry point into a folder of build/size; what it loads only when called for is left out. */
 async function bundleEntry(entry) {
@@ -42,7 +42,7 @@ export async function checkSize() {
   for (const entry of ["index", "attention"]) await bundleEntry(entry);
   await run(join(nodeModules, ".bin/size-limit"), []);
   return {
-    passed: JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"))["size-limit"].length,
+    passed: packageDescription()["size-limit"].length,
     failed: 0,
     skipped: 0,
   };

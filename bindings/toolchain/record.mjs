@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
-import { packageFolder, projectRoot } from "./locations.mjs";
+import { packageDescription, packageFolder, projectRoot } from "./locations.mjs";
 import { setUp } from "./setup.mjs";
 
 const kFolder = join(projectRoot, "web/public/recorded");
@@ -26,7 +26,7 @@ const recordings = [
 ];
 
 async function record({ name, options, weightsSeed }) {
-  const { version } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8"));
+  const { version } = packageDescription();
   const scratch = mkdtempSync(join(tmpdir(), "poslab-record-"));
   try {
     const out = join(scratch, "result.json");

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { buildPreset, wasmEnvironment } from "./build.mjs";
 import { Stop, run } from "./commands.mjs";
 import { format } from "./format.mjs";
-import { buildRoot, nodeModules, packageFolder, projectRoot } from "./locations.mjs";
+import { buildRoot, nodeModules, packageDescription, packageFolder, projectRoot } from "./locations.mjs";
 import { checkSize } from "./package-size.mjs";
 import { packPackage } from "./pack.mjs";
 
@@ -141,7 +141,7 @@ async function consumer() {
 
 async function publishable() {
   const tarball = await packPackage();
-  const withoutTypes = ["./poslab.wasm", "./poslab-classic.wasm", "./poslab-relaxed.wasm", "./poslab-models.wasm"];
+  const withoutTypes = Object.keys(packageDescription().exports).filter((path) => path.endsWith(".wasm"));
   return countEach([
     () => run(binary("publint"), ["--strict", tarball]),
     () => run(binary("attw"), [tarball, "--profile", "esm-only", "--exclude-entrypoints", ...withoutTypes]),
