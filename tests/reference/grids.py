@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Writes the cases of tests/cases for tokens on a grid or with several ids (2-D and M-RoPE, windows of Swin, LeViT and
 Swin V2, 2-D embeddings, resized grids), in double precision with PyTorch and without a line of PosLab; first compares
-each formula with the module of transformers that uses it, where there is one.
+each formula with the module of transformers or timm that uses it, where there is one.
 
-    pip install torch safetensors numpy transformers
+    pip install torch torchvision safetensors numpy transformers timm
     python tests/reference/grids.py
 """
 
@@ -22,7 +22,7 @@ LOOSE = {"absolute": 1e-5, "relative": 1e-5}
 
 def same(name, ours, theirs, tolerance=2e-6):
     difference = (ours.double() - theirs.double()).abs().max().item()
-    print(f"{name}: within {difference:.1e} of transformers")
+    print(f"{name}: within {difference:.1e}")
     assert difference <= tolerance, name
 
 
@@ -167,6 +167,29 @@ def check_rotations():
         ours = section_angles(ids, sections, interleaved)
         chosen = theirs.recomposition_frequencies(SimpleNamespace(mrope_section=sections), angles.clone())
         same(name, ours, chosen[0, :, : WIDTH // 2])
+    check_turned_rotations()
+
+
+def check_turned_rotations():
+    """Those whose modules turn complex numbers or pairs of neighbours themselves: compared by what they turn."""
+    from types import SimpleNamespace
+
+    from timm.layers.pos_embed_sincos import apply_rot_embed, build_rotary_pos_embed
+    from transformers.models.llama4.modeling_llama4 import Llama4VisionRotaryEmbedding, vision_apply_rotary_emb
+
+    x = normal(torch.Generator().manual_seed(73), TOKENS, WIDTH)
+    sin, cos = build_rotary_pos_embed([HEIGHT, COLUMNS], dim=WIDTH, in_pixels=False, temperature=10000)
+    same("EVA-02", turn(x.double(), axial_angles(GRID), "interleaved"), apply_rot_embed(x, sin, cos))
+
+    side = 4
+    config = SimpleNamespace(
+        image_size=side, patch_size=1, hidden_size=2 * WIDTH, num_attention_heads=2, rope_parameters={"rope_theta": 10000})
+    ids = torch.stack(torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij"), -1).reshape(-1, 2) + 1
+    x = normal(torch.Generator().manual_seed(74), 1, side * side + 1, 2, WIDTH)  # the last one is the class token
+    theirs, _ = vision_apply_rotary_emb(x, x, Llama4VisionRotaryEmbedding._compute_freqs_ci(config))
+    ours = turn(x[0, :-1].transpose(0, 1).double(), axial_angles(ids, firstAxis="x"), "interleaved")
+    same("Llama 4's tower", ours.transpose(0, 1), theirs[0, :-1])
+    same("Llama 4's class token", x[0, -1], theirs[0, -1])
 
 
 # ------------------------------------------------------------------------------------------------ biases
