@@ -51,6 +51,19 @@ Status FillTables(const FrequencyTable& frequencies, Positions positions, std::s
   return Status::Ok();
 }
 
+// Which key the first query is when the queries are a run of the keys (the last ones, where ids are given); -1 if not.
+int64_t FirstQueryAmongKeys(Positions queries, Positions keys) {
+  const bool regular = queries.contiguous() && keys.contiguous();
+  const int64_t first = regular ? queries.start - keys.start : keys.count - queries.count;
+  if (first < 0 || first + queries.count > keys.count) return -1;
+  if (regular) return first;
+  if (queries.axes != keys.axes) return -1;
+  for (int64_t n = 0; n < queries.count; ++n)
+    for (int64_t axis = 0; axis < keys.axes; ++axis)
+      if (queries.At(n, axis) != keys.At(first + n, axis)) return -1;
+  return first;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
@@ -60,12 +73,9 @@ Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies
   rotation->pairs = frequencies.inverse.size();
   rotation->axes.assign(axes.begin(), axes.end());
   POSLAB_RETURN_IF_ERROR(FillTables(frequencies, keys, axes, &rotation->key_cos, &rotation->key_sin));
-  const int64_t offset = queries.start - keys.start;
-  if (queries.contiguous() && keys.contiguous() && offset >= 0 && offset + queries.count <= keys.count) {
-    rotation->query_row_in_key = offset;
-  } else {
+  rotation->query_row_in_key = FirstQueryAmongKeys(queries, keys);
+  if (rotation->query_row_in_key < 0)
     POSLAB_RETURN_IF_ERROR(FillTables(frequencies, queries, axes, &rotation->query_cos, &rotation->query_sin));
-  }
   return rotation;
 }
 

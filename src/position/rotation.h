@@ -11,8 +11,8 @@
 
 namespace poslab {
 
-// Tables of cos and sin, times the attention factor, for both sides; one table for both when every query position is
-// also a key position of a contiguous call. `axes` [pairs]: which id of a token each pair turns by, where tokens have
+// Tables of cos and sin, times the attention factor, for both sides; one table for both when the queries are
+// a run of the keys: of a contiguous call, or the last ones by their ids. `axes` [pairs]: which id of a token each pair turns by, where tokens have
 // several.
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
                                                Positions queries, Positions keys, std::span<const uint8_t> axes = {});

@@ -172,6 +172,13 @@ TEST_CASE("Queries share the keys' table where they can, and have their own wher
   REQUIRE(scheme->Bind(call, &hooks).ok());
   CHECK(hooks.rotation->key_sin[4] == static_cast<float>(std::sin(4.0)));
   CHECK(hooks.rotation->key_sin[8] == 0);
+  const int64_t last[] = {4, 0}, other[] = {4, 1};
+  call.query_positions = {0, 2, last};
+  REQUIRE(scheme->Bind(call, &hooks).ok());
+  CHECK(hooks.rotation->query_row_in_key == 1);
+  call.query_positions = {0, 2, other};
+  REQUIRE(scheme->Bind(call, &hooks).ok());
+  CHECK(hooks.rotation->query_row_in_key == -1);
 }
 
 }  // namespace
