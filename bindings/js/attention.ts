@@ -30,22 +30,7 @@ export async function loadAttention(options: { wasm?: ModuleSource | WebAssembly
 
 export type { AttentionLab } from "./attention-lab.js";
 export { type ErrorCode, PosLabError } from "./errors.js";
-export type {
-  AttentionGradientOptions,
-  AttentionGradientResult,
-  AttentionOptions,
-  AttentionResult,
-  Distances,
-  Frequencies,
-  Info,
-  IntegerArray,
-  Mask,
-  Position,
-  PositionArray,
-  SchemeInfo,
-  Tensor,
-  TensorLike,
-} from "./types.js";
+export type * from "./types.js";
 export type { BiasExportOptions, Exported, ExportProgram, RotationExportOptions } from "./export.js";
 export type { NarrowType, PrecisionReport, TypePrecision } from "./precision.js";
 export type { PositionIdOptions, PositionPolicy } from "./position-ids.js";
