@@ -16,6 +16,7 @@ import { builders } from "./config/schemes.js";
 import {
   headDimOf,
   headsOf,
+  layerCountOf,
   maxPositionsOf,
   softmaxScaleOf,
   temperatureOf,
@@ -69,6 +70,7 @@ interface Parts {
   family: Family;
   layers: Record<string, LayerExplanation>;
   layerTypes: string[] | null;
+  /** where the file says it */ layerCount?: number | undefined;
   /** entries of `layers` by the name that a kind has in the file */ names: ReadonlyMap<string, string>;
   usableLength: number | null;
   /** the width that each entry's frequencies are about */ widths: Map<LayerExplanation, number>;
@@ -138,6 +140,7 @@ function explainLayers(given: ConfigReader, family: Family, widths: Map<LayerExp
     family,
     layers: Object.fromEntries(unique.map((kind) => [nameOf(kind), described.get(kind)!])),
     layerTypes: unique.length > 1 ? kinds.map(nameOf) : null,
+    layerCount: layerCountOf(reader),
     names: new Map(unique.map((kind) => [kind, nameOf(kind)])),
     usableLength: usableLengthOf(reader, first.position, maxPositionsOf(reader, family)),
     widths,
@@ -202,15 +205,15 @@ function explainKind(
 
 /** The entries that were asked for. */
 function choose(
-  { layers, layerTypes, names }: Parts,
+  { layers, layerTypes, layerCount, names }: Parts,
   layer: number | string | undefined,
 ): Record<string, LayerExplanation> {
   if (layer === undefined) return layers;
   let name = typeof layer === "string" ? (names.get(layer) ?? layer) : "";
   if (typeof layer !== "string") {
     const index = readCount(layer, "layer");
-    if (layerTypes && index >= layerTypes.length)
-      throw wrongArgument("range", "layer", layer, `a layer below ${layerTypes.length}`);
+    const count = layerTypes?.length ?? layerCount ?? Infinity;
+    if (index < 0 || index >= count) throw wrongArgument("range", "layer", layer, `a layer from 0 to ${count - 1}`);
     name = layerTypes?.[index] ?? Object.keys(layers)[0]!;
   }
   if (!Object.hasOwn(layers, name))

@@ -53,7 +53,10 @@ export function familyOf(reader: ConfigReader): Family {
   const table = reader.json[kIsGguf] === true ? ggufFamilies : families;
   const named = type === undefined ? byClass(reader) : table.filter(({ names }) => names.includes(type));
   const row = named.find(({ when }) => !when || holds(reader, when));
-  if (row) return type === undefined ? row : { ...row, names: [type] };
+  if (row) {
+    noteUnknownKind(reader, row);
+    return type === undefined ? row : { ...row, names: [type] };
+  }
   const guess =
     kByValue.find(({ when }) => holds(reader, when)) ?? kByKeys.find(({ keys }) => keys.some((key) => reader.has(key)));
   if (!guess) throw nothingAboutPositions(reader, type);
@@ -62,6 +65,20 @@ export function familyOf(reader: ConfigReader): Family {
     `${type === undefined ? "there is no model_type" : `model_type "${type}" is not in the tables here`}; the scheme ${guess.family.scheme} is read from the keys that are there, and what has no key is assumed`,
   );
   return { ...guess.family, names: [type ?? guess.name ?? "unknown"], known: false };
+}
+
+/** Every value of position_embedding_type that some row looks for. */
+const kEmbeddingTypes = new Set(
+  [...families, ...kByValue].flatMap(({ when }) => [when?.["position_embedding_type"] ?? []].flat()),
+);
+
+function noteUnknownKind(reader: ConfigReader, { scheme }: Family): void {
+  const kind = reader.text(["position_embedding_type"]);
+  if (!kind || kEmbeddingTypes.has(kind.value)) return;
+  reader.caution(
+    "unknown-position-embedding-type",
+    `${kind.source}: "${kind.value}" is not known here; the scheme ${scheme}, which models of this type have otherwise, is taken`,
+  );
 }
 
 /** Marks what was made from GGUF metadata; no key of a file can be called so. */

@@ -105,6 +105,11 @@ export function neededLength(reader: ConfigReader, what: string): Found<number> 
   return reader.needed(reader.number(maxPositionKeys, kLength), ["max_position_embeddings"], what);
 }
 
+/** What a table says of a name from a file, which may be "constructor". */
+function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** The scaling's type under its present name. */
 export function resolveType(
   reader: ConfigReader,
@@ -127,7 +132,7 @@ export function resolveType(
   sources["scaling.ropeType"] = found.source;
   if (found.source.endsWith(".type"))
     reader.caution("old-spelling", `${found.source}: the key is called rope_type today`);
-  const renamed = family.ropeTypes?.[found.value] ?? kOtherNames[found.value];
+  const renamed = named(family.ropeTypes ?? {}, found.value) ?? named(kOtherNames, found.value);
   if (renamed) {
     if (found.value !== "mrope")
       reader.caution("old-spelling", `${found.source}: "${found.value}" is called "${renamed}" today`);
