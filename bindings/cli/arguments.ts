@@ -108,7 +108,7 @@ export function collect<T>(parse: (text: string) => T): (text: string, previous:
 /** "field=value": the value is JSON where it can be read as such, and text otherwise. */
 export function assignment(text: string): { path: string; value: unknown } {
   const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError('Allowed: field=value, for example "training.warmup=50".');
+  if (equals < 1) throw new InvalidArgumentError("Allowed: field=value, the name of a field and what it becomes.");
   const value = text.slice(equals + 1);
   try {
     return { path: text.slice(0, equals).trim(), value: JSON.parse(value) as unknown };

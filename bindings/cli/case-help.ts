@@ -17,12 +17,16 @@ and what the operation needs; tensors of inputs are called input.NAME, results e
   buckets              -                                distances [n], key - query       buckets [n]
   bias                 heads, queryLength, keyLength    -                                bias [H, Lq, Lk]
   attention            mask {causal, alignment,         query [H, Lq, D], key, value     output, weights
-                       window}, scale                   (keyMask, queryPositions,
-                                                        keyPositions)
+                       window, documents}, scale,       (keyMask, queryPositions,
+                       distances                        keyPositions, gates, sinks)
   attention-gradients  as attention                     and outputGradient               gradient.query, .key, .value,
+                                                                                         .gates, .sinks,
                                                                                          gradient.position.NAME
   config               config (a config.json),          -                                as frequencies
                        layerType, length
+  training             model, training (as in an        batches [steps, batch, L + 1],   losses, gradientNorms, testLosses,
+                       experiment)                      test [sequences, L + 1],         gradient.NAME (of the first step)
+                                                        weights.NAME (without input.)
   reject               call (one of these), reason      as of that call                  nothing: the call must fail
 
 From Python, with numpy (or safetensors.torch and tensors):

@@ -79,13 +79,17 @@ export async function computeBias(
 }
 
 /** Tensors whose width is that of a head meet queries and keys: then the bias is not one of positions alone. */
-function biasParameters(
+export function biasParameters(
   lab: PosLab,
   position: Position,
   heads: number,
   positions: number,
   seed: number,
 ): Record<string, Tensor> {
+  if (lab.info.schemes.find(({ type }) => type === position.type)?.hooks.includes("embedding"))
+    throw new Refusal(
+      `option '--position': ${position.type} adds nothing to the logits; poslab table shows what it adds to tokens`,
+    );
   const [narrow, wide] = [2, 4].map((headDim) => startParameters(lab, position, { heads, headDim, positions }, seed));
   const shapes = (tensors: Record<string, Tensor>): string =>
     JSON.stringify(Object.values(tensors).map(({ shape }) => shape));
@@ -146,11 +150,10 @@ interface AttentionSizes {
 export async function computeAttention(options: Options<AttentionSizes>): Promise<number> {
   return withLab(options, (lab, described, inputs) => {
     const { query, key, value } = attentionInputs(options, inputs);
-    const position = withParameters(lab, described, inputs, {
-      heads: query.shape[0]!,
-      headDim: query.shape[2]!,
-      positions: key.shape[1]!,
-    });
+    const [heads, keys, headDim] = [query.shape[0]!, key.shape[1]!, query.shape[2]!];
+    // Its tensors make the gates in a model; here the gates are given.
+    const gated = described.type === "forgetting";
+    const position = gated ? described : withParameters(lab, described, inputs, { heads, headDim, positions: keys });
     const mask = {
       ...(options.causal ? { causal: true } : {}),
       ...(options.alignment ? { alignment: options.alignment } : {}),
@@ -165,6 +168,7 @@ export async function computeAttention(options: Options<AttentionSizes>): Promis
       value,
       position,
       mask,
+      ...(gated ? { gates: inputs.gates(heads, keys) } : {}),
       ...(keyMask ? { keyMask: keyMask.data } : {}),
       ...(queryPositions ? { queryPositions } : {}),
       ...(keyPositions ? { keyPositions } : {}),

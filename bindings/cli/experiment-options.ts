@@ -60,6 +60,20 @@ export function changingOptions(values: ExperimentOptionValues): string[] {
     .map(optionName);
 }
 
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A part of the experiment, made when there is none. What is no object stays, to be refused with all the rest. */
+function part<Name extends "training" | "model" | "test">(
+  experiment: Experiment,
+  name: Name,
+): NonNullable<Experiment[Name]> {
+  const given: unknown = experiment[name];
+  if (given !== undefined && !isObject(given)) return {};
+  experiment[name] = { ...given };
+  return experiment[name]!;
+}
+
 export interface Overridden {
   experiment: Experiment;
   notices: string[];
@@ -68,9 +82,9 @@ export interface Overridden {
 export function overrideExperiment(base: Experiment, values: ExperimentOptionValues): Overridden {
   const experiment = structuredClone(base);
   const notices: string[] = [];
-  const training = (experiment.training = { ...experiment.training });
-  const model = (experiment.model = { ...experiment.model });
-  const test = (experiment.test = { ...experiment.test });
+  const training = part(experiment, "training");
+  const model = part(experiment, "model");
+  const test = part(experiment, "test");
   if (values.task !== undefined)
     experiment.task = (typeof values.task === "string" ? { type: values.task } : values.task) as Task;
   if (values.corpus !== undefined || values.unit !== undefined) {
@@ -117,7 +131,7 @@ export function overrideExperiment(base: Experiment, values: ExperimentOptionVal
   if (values.seeds !== undefined) experiment.seeds = values.seeds;
   for (const { path, value } of values.set ?? []) setField(experiment, path, value, "--set");
   for (const name of ["training", "model", "test"] as const)
-    if (Object.keys(experiment[name]!).length === 0) delete experiment[name];
+    if (isObject(experiment[name]) && Object.keys(experiment[name]).length === 0) delete experiment[name];
   return { experiment, notices };
 }
 

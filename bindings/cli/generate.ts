@@ -7,7 +7,7 @@ import { type ModelOptions, openForCommand } from "./model-opening.js";
 import { checkOverride, readOverride } from "./override-option.js";
 
 export interface GenerateCommandOptions extends ModelOptions {
-  prompt: string;
+  prompt?: string;
   tokens: number;
   temperature: number;
   topP: number;
@@ -24,9 +24,9 @@ export async function generate(path: string, options: GenerateCommandOptions): P
   const model = await openForCommand(path, options, interruption.signal);
   checkOverride(model, override);
   const { prompt, tokens, temperature, topP, seed } = options;
-  if (!model.info.architecture.encoder) process.stdout.write(prompt);
+  if (!model.info.architecture.encoder) process.stdout.write(prompt ?? "");
   const { ended } = await model.generate({
-    prompt,
+    ...(prompt === undefined ? {} : { prompt }),
     tokens,
     temperature,
     topP,

@@ -44,6 +44,7 @@ export class Inputs {
   ): Tensor {
     const found = this.#find(name);
     if (!found) {
+      this.#refuseOthers(name);
       const shape = sizes.map((size, axis) => size ?? defaults[axis]!);
       return this.#make(`input.${name}`, shape);
     }
@@ -60,6 +61,21 @@ export class Inputs {
       }
     });
     return this.#take(`input.${name}`, found);
+  }
+
+  /** A file with tensors of calls, but not this one, is another one than was meant: nothing is made up beside them. */
+  #refuseOthers(name: string): void {
+    const others = [...(this.#file?.tensors.keys() ?? [])].filter((full) => !full.startsWith("position."));
+    if (others.length > 0)
+      throw new Refusal(`option '--input': ${this.#path} has ${others.join(", ")}; input.${name} is needed`);
+  }
+
+  /** Logarithms of forget gates [heads, keys]: the file's, or those of random numbers. */
+  gates(heads: number, keys: number): Tensor {
+    const gates = this.tensor("gates", ["heads", "keys"], [heads, keys], [heads, keys], ["--heads", "--key-length"]);
+    if (this.random.includes("input.gates"))
+      gates.data.forEach((number, n) => ((gates.data as Float32Array)[n] = -Math.log1p(Math.exp(-number))));
+    return gates;
   }
 
   /** Whole numbers (positions, a mask) when the file has them. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands on whole models: their options and help.
 
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect, finiteNumber, wholeNumber, wholeNumbers } from "./arguments.js";
 
 type Run = (work: () => Promise<number>) => Promise<void>;
@@ -87,7 +87,7 @@ function addPerplexity(program: Command, run: Run, example: Example): void {
 function addGenerate(program: Command, run: Run, example: Example): void {
   addOpening(program.command("generate"))
     .description("let a model write; the text alone goes to standard output")
-    .option("--prompt <text>", "what to go on with (default: the token that begins a text)", "")
+    .option("--prompt <text>", "what to go on with (default: the token that begins a text)")
     .addOption(new Option("--tokens <n>", "at most so many new tokens").argParser(wholeNumber(0)).default(256))
     .addOption(
       new Option("--temperature <T>", "0 always takes the most likely token").argParser(atLeastZero).default(0),
@@ -109,5 +109,7 @@ function addGenerate(program: Command, run: Run, example: Example): void {
 
 /** A finite number, 0 or larger. */
 function atLeastZero(text: string): number {
-  return text.trim() === "0" ? 0 : finiteNumber(0)(text);
+  const number = text.trim() === "" ? NaN : Number(text);
+  if (!(number >= 0 && number < Infinity)) throw new InvalidArgumentError("Allowed: a number, 0 or larger.");
+  return number;
 }

@@ -240,7 +240,7 @@ function addExport(program: Command, run: Run): void {
     .addOption(new Option("--length <n>", "positions, or keys").argParser(wholeNumber(0)).default(2048))
     .addOption(new Option("--query-length <n>", "queries (default: as many as keys)").argParser(wholeNumber(0)))
     .option("--causal", "biases also hide later keys");
-  addPositionOptions(command, "rope")
+  addInputs(command, "rope")
     .addHelpText(
       "after",
       example("poslab export --position rope --theta 500000 --program onnx --out caches.safetensors"),
@@ -264,8 +264,8 @@ function addPrecision(program: Command, run: Run): void {
 
 const outputHelp = "write .json, .csv, .safetensors (a conformance case) or .svg (a heat map); may be repeated";
 
-/** What table, bias, rotate and attention have in common. */
-function addComputed(command: Command, defaultPosition: string): Command {
+/** A scheme, and where its tensors and those of the call come from. */
+function addInputs(command: Command, defaultPosition: string): Command {
   return addPositionOptions(command, defaultPosition)
     .optionsGroup("Inputs:")
     .option("--input <file>", "take tensors from a safetensors file, named as in a conformance case")
@@ -273,7 +273,12 @@ function addComputed(command: Command, defaultPosition: string): Command {
       new Option("--seed <n>", "seed of the random numbers that stand in for tensors not given")
         .argParser(wholeNumber(0, 2 ** 31 - 1))
         .default(1),
-    )
+    );
+}
+
+/** What table, bias, rotate and attention have in common. */
+function addComputed(command: Command, defaultPosition: string): Command {
+  return addInputs(command, defaultPosition)
     .optionsGroup("Output:")
     .addOption(new Option("--out <file>", outputHelp).argParser(collect((text) => text)))
     .option("--json", "print JSON instead of a preview");
@@ -282,7 +287,7 @@ function addComputed(command: Command, defaultPosition: string): Command {
 function addTable(program: Command, run: Run): void {
   const command = program
     .command("table")
-    .description("the vectors that an encoding adds to tokens (sinusoidal, learned): [length, dim]")
+    .description("the vectors that an encoding adds to tokens (sinusoidal, learned and those of grids): [length, dim]")
     .optionsGroup("Sizes:")
     .addOption(new Option("--length <n>", "positions").argParser(wholeNumber(0)).default(16))
     .addOption(new Option("--dim <n>", "width").argParser(wholeNumber(1)).default(16))
@@ -295,7 +300,9 @@ function addTable(program: Command, run: Run): void {
 function addBias(program: Command, run: Run): void {
   const command = program
     .command("bias")
-    .description("what an encoding adds to the logits by position alone (ALiBi, T5, KERPLE): [heads, queries, keys]")
+    .description(
+      "what an encoding adds to the logits by position alone (ALiBi, T5, KERPLE, FIRE, TISA, ...): [heads, queries, keys]",
+    )
     .optionsGroup("Sizes:")
     .addOption(new Option("--heads <n>", "heads").argParser(wholeNumber(1)).default(4))
     .addOption(new Option("--query-length <n>", "queries").argParser(wholeNumber(0)).default(8))
@@ -314,7 +321,9 @@ function addBias(program: Command, run: Run): void {
 function addRotate(program: Command, run: Run): void {
   const command = program
     .command("rotate")
-    .description("queries or keys turned by their positions (RoPE and its scalings, xPos): [heads, length, head dim]")
+    .description(
+      "queries or keys turned by their positions (RoPE and its scalings, axial RoPE): [heads, length, head dim]",
+    )
     .optionsGroup("Sizes:")
     .addOption(new Option("--heads <n>", "heads (default: 1)").argParser(wholeNumber(1)))
     .addOption(new Option("--length <n>", "positions (default: 8)").argParser(wholeNumber(0)))

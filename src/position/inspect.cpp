@@ -140,7 +140,7 @@ Result<std::vector<StartTensor>> StartParameters(const Scheme& scheme, const Dim
 
 Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, ParameterValues parameters,
              Buffer<float>* out) {
-  if (!scheme.embeds()) return NoSuchThing(scheme, "a scheme that adds a table to embeddings: sinusoidal, learned");
+  if (!scheme.embeds()) return NoSuchThing(scheme, "a scheme that adds a table to embeddings, such as sinusoidal,");
   Dimensions dimensions;
   dimensions.model_dim = dim;
   POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(dimensions, parameters));
@@ -222,7 +222,7 @@ Status Buckets(const Scheme& scheme, std::span<const int64_t> distances, Buffer<
 }
 
 Status Bias(const Scheme& scheme, const BiasArguments& arguments, Buffer<float>* out) {
-  static constexpr const char* kAllowed = "a scheme with a bias of head and positions alone: alibi, t5, kerple";
+  static constexpr const char* kAllowed = "a scheme with a bias of head and positions alone, such as alibi, t5 or kerple,";
   const int64_t heads = arguments.heads;
   BindArguments bind;
   bind.dimensions.heads = heads;

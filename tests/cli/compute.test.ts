@@ -179,6 +179,13 @@ describe("rotate", () => {
     expect((JSON.parse(byName.stdout) as { position: object }).position).toEqual({ type: "rope", scaling });
   });
 
+  test("makes nothing up beside a file with other tensors", async () => {
+    const file = join(folder, "x.safetensors");
+    const { status, stderr } = await poslab(["attention", "--input", file]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/option '--input': .* has .*x.*; input\.query is needed/);
+  });
+
   test("refuses sizes that contradict the file", async () => {
     const { status, stderr } = await poslab(["rotate", "--input", join(folder, "x.safetensors"), "--heads", "5"]);
     expect(status).toBe(2);
@@ -187,6 +194,15 @@ describe("rotate", () => {
 });
 
 describe("attention", () => {
+  test("of the forgetting transformer has gates that a case can hold", async () => {
+    const file = join(folder, "forgetting.safetensors");
+    const { status, stderr } = await poslab(["attention", "--position", "forgetting", "--causal", "--out", file]);
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain("input.gates");
+    const checked = await poslab(["check", file]);
+    expect(checked.stdout).toContain("1 passed, 0 failed");
+  });
+
   const words = [
     "attention",
     "--position",
