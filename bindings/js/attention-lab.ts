@@ -3,12 +3,22 @@
 // caller's own; every wrong input is a PosLabError and leaves the module usable.
 
 import type { AttentionCore } from "./core-interface.js";
-import { unwrap, wrongArgument } from "./errors.js";
+import { PosLabError, unwrap, wrongArgument } from "./errors.js";
 import type { BiasExportOptions, Exported, RotationExportOptions } from "./export.js";
 import { type PositionIdOptions, positionIds, type PositionPolicy } from "./position-ids.js";
 import type { PrecisionReport } from "./precision.js";
 import { flattenScheme } from "./schemes.js";
-import { checkOptions, readCount, readIds, readMask, readPositions, readTensor, tensorOf } from "./tensors.js";
+import {
+  checkOptions,
+  readCount,
+  readIds,
+  readMask,
+  readNatural,
+  readPositions,
+  readTensor,
+  readTruth,
+  tensorOf,
+} from "./tensors.js";
 import type {
   AttentionGradientOptions,
   AttentionGradientResult,
@@ -64,7 +74,8 @@ export class AttentionLab {
    * The learnable tensors of a scheme as training would start them, by name; empty for schemes that learn nothing. With
    * them a scheme is complete: `{ ...position, ...lab.startParameters(position, { heads: 4, headDim: 16 }) }`.
    * @param options.heads, headDim, dim, length what the tensors' shapes depend on: heads, the width of a head, the width
-   * of a token's vector and the trained length; what a scheme needs and is not given is an error that names it
+   * of a token's vector and the trained length; what a scheme needs and is not given is an error that names it. With
+   * `dim`, "forgetting" also has the tensors that make gates from tokens' vectors; `attention` takes the gates themselves
    * @param options.seed of the draw, default 1
    */
   startParameters(
@@ -83,9 +94,18 @@ export class AttentionLab {
     return Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorOf(tensor)]));
   }
 
+  /** Refuses a scheme without the hook that a call is about, and says which have it. */
+  #needs(hook: "embedding" | "rotation", position: Position, what: string): void {
+    const named = this.info.schemes.find(({ type }) => type === (position as Position | null | undefined)?.type);
+    if (!named || named.hooks.includes(hook)) return;
+    const others = this.info.schemes.filter(({ hooks }) => hooks.includes(hook)).map(({ type }) => type);
+    throw wrongArgument("contradiction", "position", named.type, `a scheme that ${what} (${others.join(", ")})`);
+  }
+
   /** Rows start, start + 1, ... of an embedding scheme: [length, dim]. */
   table(position: Position, options: { length: number; dim: number; start?: number }): Tensor {
     checkOptions(options, ["length", "dim", "start"]);
+    this.#needs("embedding", position, "adds a table to tokens");
     const { length, dim, start = 0 } = options;
     return tensorOf(
       unwrap(
@@ -127,13 +147,14 @@ export class AttentionLab {
     options: { positions?: PositionArray; start?: number; inverse?: boolean; length?: number } = {},
   ): Tensor {
     checkOptions(options, ["positions", "start", "inverse", "length"]);
+    this.#needs("rotation", position, "rotates");
     const { positions, start = 0, inverse = false, length = 0 } = options;
     if (positions !== undefined && options.start !== undefined)
       throw wrongArgument("contradiction", "start", start, "either positions or start, not both,");
-    if (typeof inverse !== "boolean") throw wrongArgument("type", "inverse", inverse, "true or false");
+    readTruth(inverse, "inverse");
     const rows = readTensor(x, "x", ["heads", "length", "headDim"]);
     const ids = positions === undefined ? null : readPositions(positions, "positions");
-    const how = { start: readCount(start, "start"), inverse, length: readCount(length, "length") };
+    const how = { start: readCount(start, "start"), inverse, length: readNatural(length, "length") };
     return tensorOf(unwrap(this.#core.rotate(flattenScheme(position), rows, ids, how)));
   }
 
@@ -199,6 +220,9 @@ export class AttentionLab {
     checkOptions(options, [...attentionFields, "outputGradient"]);
     const outputGradient = readTensor(options.outputGradient, "outputGradient", ["heads", "queries", "valueDim"]);
     const call = { ...readCall(options), outputGradient };
+    const output = [call.query.shape[0], call.query.shape[1], call.value.shape[2]];
+    if (outputGradient.shape.join() !== output.join())
+      throw wrongArgument("shape", "outputGradient", outputGradient.shape, `the output's shape [${output.join(", ")}]`);
     const result = unwrap(this.#core.attentionGradients(flattenScheme(options.position ?? { type: "none" }), call));
     return {
       query: tensorOf(result.query),
@@ -247,12 +271,15 @@ export class AttentionLab {
 }
 
 function readCall(options: AttentionOptions): Parameters<AttentionCore["attention"]>[1] {
+  const type = options.position?.type ?? "none";
+  if (options.gates !== undefined && type !== "forgetting")
+    throw new PosLabError("contradiction", `gates: a position of type "forgetting" has them, and ${type} has none`, {
+      argument: "gates",
+    });
   const mask: Mask = options.mask ?? {};
-  if (typeof mask !== "object" || Array.isArray(mask))
-    throw wrongArgument("type", "mask", mask, "an object such as { causal: true }");
   checkOptions(mask, ["causal", "alignment", "window", "documents"], "mask");
   const { causal = false, alignment = "bottom-right", window, documents } = mask;
-  if (typeof causal !== "boolean") throw wrongArgument("type", "mask.causal", causal, "true or false");
+  readTruth(causal, "mask.causal");
   if (alignment !== "bottom-right" && alignment !== "top-left")
     throw wrongArgument("unknownName", "mask.alignment", alignment, '"bottom-right" or "top-left"');
   if (options.scale !== undefined && typeof options.scale !== "number")
@@ -267,23 +294,24 @@ function readCall(options: AttentionOptions): Parameters<AttentionCore["attentio
     documents: documents === undefined ? null : readIds(documents, "mask.documents"),
     scale: options.scale ?? null,
     gates: options.gates === undefined ? null : readTensor(options.gates, "gates", ["heads", "keys"]),
-    sinks: options.sinks === undefined ? null : readTensor(Float32Array.from(options.sinks), "sinks", ["heads"]),
+    sinks: options.sinks === undefined ? null : readTensor(options.sinks, "sinks", ["heads"]),
     keyMask: options.keyMask === undefined ? null : readMask(options.keyMask, "keyMask"),
     queryPositions:
       options.queryPositions === undefined ? null : readPositions(options.queryPositions, "queryPositions"),
     keyPositions: options.keyPositions === undefined ? null : readPositions(options.keyPositions, "keyPositions"),
     distances: options.distances === undefined ? null : readDistances(options.distances),
-    weights: options.weights ?? false,
-    scores: options.scores ?? false,
-    logSumExp: options.logSumExp ?? false,
+    weights: readTruth(options.weights ?? false, "weights"),
+    scores: readTruth(options.scores ?? false, "scores"),
+    logSumExp: readTruth(options.logSumExp ?? false, "logSumExp"),
   };
 }
 
 function readDistances(distances: Distances): { policy: string; window: number; group: number } {
+  checkOptions(distances, ["policy", "window", "group"], "distances");
   const { policy } = distances;
   if (policy !== "grouped" && policy !== "clamped")
     throw wrongArgument("unknownName", "distances.policy", policy, '"grouped" or "clamped"');
-  checkOptions(distances, policy === "grouped" ? ["policy", "window", "group"] : ["policy", "window"], "distances");
+  if (policy === "clamped") checkOptions(distances, ["policy", "window"], "distances");
   return {
     policy,
     window: readCount(distances.window, "distances.window"),

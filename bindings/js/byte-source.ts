@@ -63,8 +63,7 @@ export class ByteSource {
 
 /** @throws PosLabError (aborted) when the signal has fired. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted)
-    throw new PosLabError("aborted", "reading the model was cancelled", { cause: signal.reason as unknown });
+  if (signal?.aborted) throw new PosLabError("aborted", "the signal was aborted", { cause: signal.reason as unknown });
 }
 
 /** Opens one file. `argument` names it in messages. */

@@ -26,13 +26,16 @@ export interface ConvertOptions {
   /** called for every tensor whose rows are reordered */ onConverted?: (tensor: string) => void;
 }
 
+/** As in the core: far wider than any head is. */
+const kWidestHead = 2 ** 20;
+
 /**
  * Where each lane of a converted head comes from: lane i of the new order is lane `laneOrder(...)[i]` of the old one.
  * @throws PosLabError when rotaryDim is odd, or wider than the head
  */
 export function laneOrder(to: Layout, headDim: number, rotaryDim = headDim): number[] {
-  if (!Number.isSafeInteger(headDim) || headDim < 1)
-    throw wrongArgument("range", "headDim", headDim, "a whole number, 1 or larger,");
+  if (!Number.isSafeInteger(headDim) || headDim < 1 || headDim > kWidestHead)
+    throw wrongArgument("range", "headDim", headDim, `a whole number from 1 to ${kWidestHead}`);
   if (!Number.isSafeInteger(rotaryDim) || rotaryDim < 2 || rotaryDim > headDim || rotaryDim % 2)
     throw wrongArgument("range", "rotaryDim", rotaryDim, `an even number from 2 to the head's width, ${headDim},`);
   const half = rotaryDim / 2;

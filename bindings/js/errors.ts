@@ -122,10 +122,10 @@ function sentence(code: ErrorCode, argument: string, given: string, allowed: str
 
 /** A value as a short part of a message. */
 export function describe(value: unknown): string {
-  if (typeof value === "string") return quote(value);
+  if (typeof value === "string") return quote(value) || '""';
   if (typeof value === "number") return formatNumber(value);
-  if (typeof value === "bigint" || typeof value === "boolean" || value === null || value === undefined)
-    return String(value);
+  if (typeof value === "bigint") return `${value}n (a BigInt)`;
+  if (typeof value === "boolean" || value === null || value === undefined) return String(value);
   if (Array.isArray(value)) {
     const isFlat = value.length <= 8 && value.every((entry) => typeof entry !== "object" || entry === null);
     return isFlat ? `[${value.map(describe).join(", ")}]` : `an array of ${value.length}`;

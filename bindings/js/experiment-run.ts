@@ -10,6 +10,7 @@ import { importNode, isNode } from "./node-import.js";
 import type { PosLab } from "./poslab.js";
 import { LocalRun } from "./run-controller.js";
 import type { RunEvent } from "./run-types.js";
+import { checkCallback, checkOptions, checkSignal } from "./tensors.js";
 import type {
   CompleteExperiment,
   ExperimentOptions,
@@ -59,7 +60,11 @@ export async function textOf(
   if (task.type !== "text") return null;
   if (task.text !== undefined) return task.text;
   const name = task.corpus ?? "";
-  if (Object.hasOwn(corpora, name)) return corpora[name]!;
+  if (Object.hasOwn(corpora, name)) {
+    const text: unknown = corpora[name];
+    if (typeof text === "string" || text instanceof Uint8Array) return text;
+    throw wrongArgument("type", `corpora.${name}`, text, "a text or its UTF-8 bytes");
+  }
   const packaged = await packagedCorpus(name);
   if (packaged) return packaged;
   throw new PosLabError(
@@ -97,6 +102,9 @@ export function readResume(
   experiment: CompleteExperiment,
   resume: ExperimentState | undefined,
 ): { finished: RunResult[]; states: Map<string, Uint8Array> } {
+  const { runs, unfinished } = (resume as Partial<ExperimentState> | null) ?? {};
+  if (resume !== undefined && (!Array.isArray(runs) || !Array.isArray(unfinished)))
+    throw wrongArgument("type", "resume", resume, "what an interrupted call left: { runs, unfinished }");
   const known = new Set(runKeys(experiment).map(keyText));
   const finished = resume?.runs ?? [];
   for (const key of [...finished, ...(resume?.unfinished ?? [])]) {
@@ -115,7 +123,11 @@ export function readResume(
 export const keyText = ({ encoding, seed }: RunKey): string => `${encoding}:${seed}`;
 
 export async function runInThread(lab: PosLab, json: unknown, options: ExperimentOptions): Promise<ExperimentResult> {
-  const { signal } = options;
+  checkOptions(options, ["signal", "onProgress", "onRun", "corpora", "resume"]);
+  const { signal, onProgress, onRun } = options;
+  checkSignal(signal);
+  checkCallback(onProgress, "onProgress");
+  checkCallback(onRun, "onRun");
   let experiment = completeExperiment(json);
   const text = await textOf(experiment, options.corpora);
   const corpus =
@@ -138,7 +150,7 @@ export async function runInThread(lab: PosLab, json: unknown, options: Experimen
         throw new ExperimentInterrupted({ runs, unfinished }, signal?.reason);
       }
       runs.push(outcome.result);
-      options.onRun?.(outcome.result, outcome.weights);
+      onRun?.(outcome.result, outcome.weights);
     }
     return assembleResult(experiment, lab.info, runs);
   } finally {
@@ -159,11 +171,17 @@ async function runOne(
   const { signal, onProgress } = options;
   if (signal?.aborted) return { interrupted: state ?? null };
   let settle: (outcome: "done" | "failed" | "aborted") => void = () => {};
-  const settled = new Promise<"done" | "failed" | "aborted">((resolve) => {
+  let fail: (error: unknown) => void = () => {};
+  const settled = new Promise<"done" | "failed" | "aborted">((resolve, reject) => {
     settle = resolve;
+    fail = reject;
   });
   const onEvent = (event: RunEvent): void => {
-    if (event.type === "progress") onProgress?.(event.progress);
+    try {
+      if (event.type === "progress") onProgress?.(event.progress);
+    } catch (error) {
+      fail(error); // the caller's own: it ends the call, as an error of onRun does
+    }
     if (event.type === "done" || event.type === "failed") settle(event.type);
   };
   const run = new LocalRun(lab, { experiment, ...key, ...(state ? { state } : {}) }, corpus, onEvent);

@@ -119,6 +119,14 @@ function completeTraining(given: NonNullable<Experiment["training"]>, task: Task
       "either training.steps or training.tokens, not both,",
     );
   }
+  const { policy, chunks } = rest.positions ?? {};
+  if (chunks !== undefined && policy !== "pose")
+    throw wrongArgument(
+      "contradiction",
+      "training.positions.chunks",
+      chunks,
+      'only the policy "pose" together with it',
+    );
   const training = { ...trainingDefaults(task), ...rest };
   const budget = tokens ?? (task !== "text" && given.steps === undefined ? toyTokens : undefined);
   if (budget !== undefined) {

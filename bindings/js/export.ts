@@ -11,7 +11,7 @@
 
 import { PosLabError, wrongArgument } from "./errors.js";
 import type { AttentionLab } from "./attention-lab.js";
-import { readCount } from "./tensors.js";
+import { readNatural, readTruth } from "./tensors.js";
 import type { Position, Tensor } from "./types.js";
 
 export const exportPrograms = ["onnx", "flash-attention", "transformers", "ggml"] as const;
@@ -36,6 +36,9 @@ export interface BiasExportOptions {
   /** also hide later keys, with -Infinity; the last query sees the last key */ causal?: boolean;
 }
 
+/** A gibibyte of float32: no program takes a table as large. */
+const kMostNumbers = 2 ** 28;
+
 function checkProgram(program: unknown): asserts program is ExportProgram {
   if (!exportPrograms.includes(program as ExportProgram))
     throw wrongArgument("unknownName", "program", program, `one of ${exportPrograms.join(", ")}`);
@@ -44,7 +47,14 @@ function checkProgram(program: unknown): asserts program is ExportProgram {
 export function exportRotation(lab: AttentionLab, position: Position, options: RotationExportOptions): Exported {
   const { program, headDim } = options;
   checkProgram(program);
-  const length = readCount(options.length, "length");
+  const length = readNatural(options.length, "length");
+  readNatural(headDim, "headDim");
+  if (length * headDim > kMostNumbers)
+    throw new PosLabError(
+      "memory",
+      `length: ${length} rows of ${headDim} numbers were asked for; at most ${kMostNumbers} numbers in all can be had`,
+      { argument: "length", given: length },
+    );
   const running = options.runningLength ?? length;
   const { inverseFrequencies, attentionFactor } = lab.frequencies(position, { headDim, length: running });
   const pairs = inverseFrequencies.length;
@@ -116,6 +126,7 @@ function forGgml(
 export function exportBias(lab: AttentionLab, position: Position, options: BiasExportOptions): Exported {
   const { program, heads, queryLength, keyLength, causal = false } = options;
   checkProgram(program);
+  readTruth(causal, "causal");
   if (program === "flash-attention")
     return {
       tensors: { alibi_slopes: { data: lab.slopes(position, { heads }), shape: [heads] } },

@@ -3,8 +3,9 @@
 // rest to test.
 
 import type { Core, CoreCorpus } from "./core-interface.js";
-import { unwrap } from "./errors.js";
+import { unwrap, wrongArgument } from "./errors.js";
 import { Owner } from "./owner.js";
+import { isTypedArray, readNatural } from "./tensors.js";
 
 /** How a symbol outside the vocabulary is written. */
 export const unknownSymbol = "\ufffd";
@@ -21,6 +22,10 @@ export class LabCorpus extends Owner<CoreCorpus> {
 
   /** @internal */
   static make(core: Core, text: Uint8Array | string, unit: "characters" | "bytes"): LabCorpus {
+    if (typeof text !== "string" && !(text instanceof Uint8Array))
+      throw wrongArgument("type", "task.text", text, "a text or its UTF-8 bytes");
+    if (unit !== "characters" && unit !== "bytes")
+      throw wrongArgument("unknownName", "task.unit", unit, '"characters" or "bytes"');
     const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
     return new LabCorpus(unwrap(core.makeCorpus(bytes, unit === "bytes")).Corpus, unit);
   }
@@ -39,11 +44,14 @@ export class LabCorpus extends Owner<CoreCorpus> {
 
   /** Ids of the test part. */
   testIds(from: number, count: number): Int32Array {
+    readNatural(from, "from");
+    readNatural(count, "count");
     return this.core.testIds(from, count);
   }
 
   /** Ids of a text; what the vocabulary does not have becomes the spare id. */
   encode(text: string): Int32Array {
+    if (typeof text !== "string") throw wrongArgument("type", "text", text, "a text");
     this.#ids ??= new Map([...this.core.symbols()].map((symbol, id) => [symbol, id]));
     const spare = this.vocabulary - 1;
     const symbols =
@@ -55,6 +63,7 @@ export class LabCorpus extends Owner<CoreCorpus> {
 
   /** Each id as it is written. Bytes outside ASCII are written as in Latin-1: alone they are no characters. */
   decode(ids: ArrayLike<number>): string[] {
+    if (!Array.isArray(ids) && !isTypedArray(ids)) throw wrongArgument("type", "ids", ids, "a list of ids");
     const symbols = this.core.symbols();
     return Array.from(ids, (id) => {
       const symbol = symbols[id];

@@ -5,7 +5,7 @@
 import type { Core, CoreRun } from "./core-interface.js";
 import type { CoreParameter, CoreProgress } from "./core-types.js";
 import { PosLabError, unwrap, wrongArgument } from "./errors.js";
-import { type LabCorpus, unknownSymbol } from "./lab-corpus.js";
+import { LabCorpus, unknownSymbol } from "./lab-corpus.js";
 import { Owner } from "./owner.js";
 import { coreChange, coreRunDescription, coreTask, entriesOf, lengthEntry, renameArgument } from "./run-description.js";
 import type {
@@ -17,6 +17,7 @@ import type {
   TestChange,
 } from "./run-types.js";
 import { readSafetensors, type TensorToWrite, writeSafetensors } from "./safetensors.js";
+import { checkOptions, readNatural } from "./tensors.js";
 import type { CompleteExperiment, ExperimentModel, LengthEntry, RunResult, Tensor } from "./types.js";
 
 /** One tested length: `byPosition` in bins. */
@@ -28,6 +29,7 @@ export interface LengthMeasurement {
 /** A training curve has a point every so many steps. */
 const stepsPerPoint = 50;
 const stateName = "poslab.state";
+const lookOptions = ["text", "layer", "change"];
 
 export class LabRun extends Owner<CoreRun> {
   readonly experiment: CompleteExperiment;
@@ -66,6 +68,15 @@ export class LabRun extends Owner<CoreRun> {
     seed: number,
     corpus: LabCorpus | null,
   ): LabRun {
+    readNatural(seed, "seed");
+    if (readNatural(encoding, "encoding") >= experiment.encodings.length)
+      throw wrongArgument("range", "encoding", encoding, `from 0 to ${experiment.encodings.length - 1}`);
+    if (corpus !== null && !(corpus instanceof LabCorpus))
+      throw wrongArgument("type", "corpus", corpus, "what lab.corpus made");
+    if (corpus === null && experiment.task.type === "text")
+      throw new PosLabError("missing", "corpus is missing; what lab.corpus makes of the text is needed", {
+        argument: "corpus",
+      });
     const description = coreRunDescription(experiment, encoding, seed);
     const outcome = core.makeRun(description, corpus && corpus.handle);
     const { Run: run } = unwrap(outcome, renameArgument(experiment, encoding));
@@ -86,6 +97,7 @@ export class LabRun extends Owner<CoreRun> {
    * @throws PosLabError (diverged) at the step where a number is not finite any more; the last good weights stay.
    */
   advance(steps: number): void {
+    readNatural(steps, "steps");
     const before = this.core.progress();
     const started = performance.now();
     const outcome = this.core.advance(steps);
@@ -168,9 +180,10 @@ export class LabRun extends Owner<CoreRun> {
 
   /** Continues a text (of a toy task: a row of it) with the model's own choices. */
   generate(options: GenerateOptions = {}): Generated {
+    checkOptions(options, ["prompt", "promptLength", "count", "temperature", "seed", "change"]);
     const ids =
       options.prompt === undefined ? this.#testIds(options.promptLength ?? 32) : this.#encode(options.prompt, "prompt");
-    const count = options.count ?? 2 * this.experiment.training.length;
+    const count = readNatural(options.count ?? 2 * this.experiment.training.length, "count");
     const made = unwrap(
       this.core.generate(
         ids,
@@ -190,6 +203,7 @@ export class LabRun extends Owner<CoreRun> {
 
   /** Who looks at whom in a layer. */
   attention(options: AttentionLook = {}): AttentionPicture {
+    checkOptions(options, lookOptions);
     const ids = options.text === undefined ? this.#testIds(48) : this.#encode(options.text, "text");
     const { data, shape } = unwrap(
       this.core.attentionWeights(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")),
@@ -199,6 +213,7 @@ export class LabRun extends Owner<CoreRun> {
 
   /** What a layer's attention reads: with `lab.attention` and the scheme, the same weights as `attention` gives. */
   attentionInputs(options: AttentionLook = {}): AttentionInputs {
+    checkOptions(options, lookOptions);
     const ids = options.text === undefined ? this.#testIds(48) : this.#encode(options.text, "text");
     const { rows, gates } = unwrap(
       this.core.queryKeyValue(ids, options.layer ?? 0, coreChange(options.change ?? {}, "change")),
@@ -221,6 +236,7 @@ export class LabRun extends Owner<CoreRun> {
   }
 
   #encode(text: string, argument: string): Int32Array {
+    if (typeof text !== "string") throw wrongArgument("type", argument, text, "a text");
     if (this.#corpus) return this.#corpus.encode(text);
     return Int32Array.from(text, (symbol, index) => {
       const id = this.#toySymbols.indexOf(symbol);

@@ -2,6 +2,7 @@
 // Objects that own memory of the module: `dispose()` and `Symbol.dispose` give it back, a finalizer does when they are
 // forgotten, giving it back twice is harmless, and using them afterwards is a PosLabError.
 
+/// <reference lib="esnext.disposable" preserve="true" />
 import { PosLabError } from "./errors.js";
 
 /** `Symbol.dispose`, or a symbol of our own where the engine has none yet (Safari). */

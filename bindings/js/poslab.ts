@@ -88,19 +88,26 @@ export class PosLab extends AttentionLab {
 
   /**
    * Checks an experiment with all that the core knows of encodings, and fills in every field. Text tasks need their
-   * corpus.
+   * corpus, or the text itself in `task.text`.
    */
   checkExperiment(json: unknown, corpus: LabCorpus | null = null): CompleteExperiment {
     const experiment = completeExperiment(json);
-    experiment.encodings.forEach((_, encoding) =>
-      LabRun.make(this.#core, experiment, encoding, experiment.seeds[0]!, corpus).dispose(),
-    );
+    const { task } = experiment;
+    const own = corpus === null && task.type === "text" && task.text !== undefined;
+    const used = own ? this.corpus(task.text!, task.unit) : corpus;
+    try {
+      experiment.encodings.forEach((_, encoding) =>
+        LabRun.make(this.#core, experiment, encoding, experiment.seeds[0]!, used).dispose(),
+      );
+    } finally {
+      if (own) used?.dispose();
+    }
     return experiment;
   }
 
   /** One run of an experiment, to be driven slice by slice. It owns memory: dispose of it, or forget it. */
   createRun(experiment: CompleteExperiment, encoding: number, seed: number, corpus: LabCorpus | null = null): LabRun {
-    return LabRun.make(this.#core, experiment, encoding, seed, corpus);
+    return LabRun.make(this.#core, completeExperiment(experiment), encoding, seed, corpus);
   }
 
   /**

@@ -53,7 +53,7 @@ export class RemoteRun implements RunController {
   #disposed = false;
   #last: RunProgress | undefined;
   #moving = false;
-  /** @internal where it is */ lane: Promise<Lane> | undefined;
+  /** where it is */ lane: Promise<Lane> | undefined;
 
   constructor(pool: RunHome, request: RunRequest, text: Text | null, onEvent: (event: RunEvent) => void) {
     this.#pool = pool;
@@ -73,7 +73,7 @@ export class RemoteRun implements RunController {
     return this.#last?.fraction ?? 0;
   }
 
-  /** @internal opens the run in a worker */
+  /** opens the run in a worker */
   async place(lane: Lane, request: RunRequest = this.#request): Promise<void> {
     const opened = this.#open(lane, request);
     this.#placed = opened;
@@ -113,7 +113,7 @@ export class RemoteRun implements RunController {
     if (event.type === "done" || event.type === "failed") this.#pool.balance();
   }
 
-  /** @internal the worker is gone: the lane says so, the others go on */
+  /** the worker is gone: the lane says so, the others go on */
   died(reason: string): void {
     if (this.#disposed) return;
     this.#events?.close();
@@ -127,7 +127,7 @@ export class RemoteRun implements RunController {
     this.#onEvent({ type: "failed", error });
   }
 
-  /** @internal to another worker, bit for bit */
+  /** to another worker, bit for bit */
   async move(to: Promise<Lane>): Promise<void> {
     if (this.#moving || this.#disposed) return;
     this.#moving = true;
@@ -150,7 +150,7 @@ export class RemoteRun implements RunController {
     this.#moving = false;
   }
 
-  /** @internal the pool is closing */
+  /** the pool is closing */
   forget(): void {
     this.#disposed = true;
     this.#events?.close();

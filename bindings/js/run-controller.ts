@@ -20,6 +20,7 @@ import type {
   RunRequest,
 } from "./run-types.js";
 import { nextTurn, SliceSize } from "./slices.js";
+import { checkOptions, readNatural } from "./tensors.js";
 import type { RunProgress, RunResult } from "./types.js";
 
 const reportTime = 100;
@@ -102,6 +103,7 @@ export class LocalRun implements RunController {
   }
 
   async step(count = 1): Promise<RunProgress> {
+    readNatural(count, "count");
     await this.pause();
     this.#started = true;
     if (!this.#trained && this.#run.progress().phase === "training") {
@@ -154,6 +156,7 @@ export class LocalRun implements RunController {
 
   async measure(options: MeasureOptions = {}): Promise<Measurement> {
     this.#checkAlive();
+    checkOptions(options, ["change", "lengths", "windows", "byPosition"]);
     return this.#hold(() => this.#measure(options));
   }
 

@@ -2,22 +2,40 @@
 // Runs over workers: each run is opened in the worker with the least to do, and moved (by its snapshot, so bit for bit)
 // when another worker has nothing left. Who holds a run's controls notices nothing of it.
 
-import { PosLabError } from "./errors.js";
+import { PosLabError, wrongArgument } from "./errors.js";
 import { textOf } from "./experiment-run.js";
 import { compileModule, type CompiledModule } from "./module.js";
 import { RemoteRun, type RunHome, type Text, withoutText } from "./remote-run.js";
 import { Lane, numberOfCores } from "./run-lane.js";
 import type { RunController, RunEvent, RunPool, RunPoolOptions, RunRequest } from "./run-types.js";
+import { checkCallback, checkOptions, readCount } from "./tensors.js";
 import type { CompleteExperiment, Info } from "./types.js";
 
 /** Moving costs a snapshot and a new start: not worth it when little is left. */
 const leastLeftToMove = 0.1;
 
+/** Names of a pool's options. */
+export const poolOptions: readonly string[] = ["workers", "createWorker", "variant", "wasm", "corpora"];
+
 /** Makes a pool; workers are started when runs need them. */
-export async function createRunPool(options: RunPoolOptions = {}): Promise<WorkerPool> {
-  const { variant, wasm } = options;
+export function createRunPool(options: RunPoolOptions = {}): Promise<RunPool> {
+  return openWorkerPool(options);
+}
+
+/** The same, for the package itself. */
+export async function openWorkerPool(options: RunPoolOptions): Promise<WorkerPool> {
+  checkOptions(options, poolOptions);
+  const { variant, wasm, createWorker } = options;
+  checkCallback(createWorker, "createWorker");
+  const workers = readWorkers(options.workers) ?? (await numberOfCores());
   const compiled = await compileModule({ ...(variant ? { variant } : {}), ...(wasm ? { wasm } : {}) });
-  return new WorkerPool(compiled, options, Math.max(1, options.workers ?? (await numberOfCores())));
+  return new WorkerPool(compiled, options, workers);
+}
+
+export function readWorkers(workers: number | undefined): number | undefined {
+  if (workers !== undefined && readCount(workers, "workers") < 1)
+    throw wrongArgument("range", "workers", workers, "a whole number of at least 1");
+  return workers;
 }
 
 export class WorkerPool implements RunPool, RunHome {
@@ -97,25 +115,23 @@ export class WorkerPool implements RunPool, RunHome {
     if (index >= 0) this.#lanes.splice(index, 1);
   }
 
-  /** @internal */
   nextId(): number {
     this.#ids += 1;
     return this.#ids;
   }
 
-  /** @internal a fresh place for a run whose worker is gone */
+  /** a fresh place for a run whose worker is gone */
   anotherLane(run: RemoteRun): Promise<Lane> {
     run.lane = undefined;
     return this.#laneFor(run);
   }
 
-  /** @internal */
   remove(run: RemoteRun): void {
     this.#runs.delete(run);
     this.balance();
   }
 
-  /** @internal when a worker has nothing to do and another has two runs at work, one of them moves */
+  /** when a worker has nothing to do and another has two runs at work, one of them moves */
   balance(): void {
     if (this.#closed || this.#lanes.length < 2) return;
     const busy = (lane: Promise<Lane>): RemoteRun[] =>

@@ -180,7 +180,7 @@ export interface ExperimentSession {
   state(): Promise<ExperimentState>;
   /** What is there so far; verdict included. Runs without any result are left out. */
   result(): Promise<ExperimentResult>;
-  /** Settles when every run is done or has failed, or the session is disposed of. */
+  /** Settles when every run is done or has failed, or the session is disposed of. Rejects with what `onEvent` throws. */
   readonly finished: Promise<ExperimentResult>;
   dispose(): Promise<void>;
 }

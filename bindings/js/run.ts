@@ -4,7 +4,7 @@
 import { completeExperiment } from "./experiment.js";
 import { assembleResult, keyText, readResume, runKeys } from "./experiment-run.js";
 import { ExperimentInterrupted } from "./interrupted.js";
-import { createRunPool, type WorkerPool } from "./run-pool.js";
+import { openWorkerPool, poolOptions, readWorkers, type WorkerPool } from "./run-pool.js";
 import type {
   ExperimentSession,
   OpenExperimentOptions,
@@ -15,6 +15,7 @@ import type {
 } from "./run-types.js";
 import type { CompleteExperiment, ExperimentResult, ExperimentState, Info, RunProgress, RunResult } from "./types.js";
 import { numberOfCores } from "./run-lane.js";
+import { checkCallback, checkOptions, checkSignal } from "./tensors.js";
 
 export { createRunPool } from "./run-pool.js";
 export { ExperimentInterrupted } from "./interrupted.js";
@@ -26,10 +27,13 @@ export type * from "./run-types.js";
  * @throws PosLabError that names the field when the experiment cannot be run
  */
 export async function openExperiment(json: unknown, options: OpenExperimentOptions = {}): Promise<ExperimentSession> {
+  checkOptions(options, [...poolOptions, "onEvent", "resume", "live"]);
+  const { onEvent, resume: _, live: __, ...poolOnly } = options;
+  checkCallback(onEvent, "onEvent");
   const complete = completeExperiment(json);
   const wanted = runKeys(complete).length;
-  const workers = Math.min(wanted, options.workers ?? (await numberOfCores()));
-  const pool = await createRunPool({ ...options, workers });
+  const workers = Math.min(wanted, readWorkers(options.workers) ?? (await numberOfCores()));
+  const pool = await openWorkerPool({ ...poolOnly, workers });
   try {
     const { experiment, info } = await pool.check(complete);
     const session = new Session(pool, experiment, info, options);
@@ -62,6 +66,7 @@ class Session implements ExperimentSession {
   readonly #options: OpenExperimentOptions;
   readonly #entries: Entry[];
   #finish!: (result: ExperimentResult) => void;
+  #fail!: (error: unknown) => void;
   #disposed = false;
 
   constructor(pool: WorkerPool, experiment: CompleteExperiment, info: Info, options: OpenExperimentOptions) {
@@ -81,8 +86,9 @@ class Session implements ExperimentSession {
       progress: null,
       state: states.get(keyText(key)) ?? null,
     }));
-    this.finished = new Promise((resolve) => {
+    this.finished = new Promise((resolve, reject) => {
       this.#finish = resolve;
+      this.#fail = reject;
     });
   }
 
@@ -99,7 +105,14 @@ class Session implements ExperimentSession {
       };
       entry.controller = await this.#pool.open(request, (event) => {
         this.#note(entry, event);
-        onEvent?.(event, { encoding: entry.encoding, seed: entry.seed });
+        try {
+          onEvent?.(event, { encoding: entry.encoding, seed: entry.seed });
+        } catch (error) {
+          // The caller's own: it ends the session.
+          this.#fail(error);
+          void this.dispose();
+          return;
+        }
         this.#finishIfDone();
       });
     });
@@ -199,7 +212,11 @@ class Session implements ExperimentSession {
  * @throws ExperimentInterrupted when `signal` fires: its `state` resumes the experiment, bit for bit.
  */
 export async function runExperiment(json: unknown, options: RunExperimentOptions = {}): Promise<ExperimentResult> {
+  checkOptions(options, [...poolOptions, "resume", "signal", "onProgress", "onRun"]);
   const { signal, onProgress, onRun, ...rest } = options;
+  checkSignal(signal);
+  checkCallback(onProgress, "onProgress");
+  checkCallback(onRun, "onRun");
   const session = await openExperiment(json, {
     ...rest,
     onEvent: (event) => {
@@ -214,7 +231,8 @@ export async function runExperiment(json: unknown, options: RunExperimentOptions
       if (signal?.aborted) resolve("aborted");
       signal?.addEventListener("abort", () => resolve("aborted"), { once: true });
     });
-    if (!signal?.aborted) await session.start();
+    // What a callback throws comes as `finished`, before the workers' end is seen by a start that is under way.
+    if (!signal?.aborted) await Promise.race([session.start(), session.finished]);
     const end = await Promise.race([session.finished, aborted]);
     if (end !== "aborted") return end;
     await session.pause();

@@ -6,6 +6,8 @@ import type { CoreInput, CorePositions, IdBytes, NumberSource } from "./core-typ
 import { PosLabError, wrongArgument } from "./errors.js";
 import type { IntegerArray, PositionArray, Tensor } from "./types.js";
 
+const kMostAxes = 8;
+
 /** True for typed arrays of numbers, BigInt ones included. */
 export function isTypedArray(value: unknown): value is ArrayLike<number> | BigInt64Array | BigUint64Array {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
@@ -63,6 +65,8 @@ function readNested(value: unknown, argument: string): CoreInput {
     throw wrongArgument("type", argument, value, "a tensor { data, shape }, a typed array or nested arrays");
   const shape: number[] = [];
   for (let level: unknown = value; Array.isArray(level) || isTypedArray(level); level = level[0]) {
+    // Deeper is no tensor that anything here takes, and a list that contains itself has no end.
+    if (shape.length === kMostAxes) throw wrongArgument("shape", argument, value, `at most ${kMostAxes} axes`);
     shape.push(level.length);
     if (level.length === 0 || isTypedArray(level)) break;
   }
@@ -120,7 +124,7 @@ export function readIds(value: IntegerArray, argument: string): IdBytes {
     ids = new BigInt64Array(value.length);
     for (let index = 0; index < value.length; index += 1) {
       const id: unknown = value[index];
-      if (!Number.isSafeInteger(id)) throw wrongArgument("range", `${argument}[${index}]`, id, "a whole number");
+      if (!Number.isSafeInteger(id)) throw notWhole(`${argument}[${index}]`, id);
       ids[index] = BigInt(id as number);
     }
   }
@@ -142,7 +146,9 @@ export function readPositions(value: PositionArray, argument: string): CorePosit
   }
   if (!isShaped(value)) return { ids: readIds(value as IntegerArray, argument), axes: 1 };
   const { data, shape } = value;
-  const [tokens = 0, axes = 1] = shape;
+  if (!Array.isArray(shape) || (!isTypedArray(data) && !Array.isArray(data)))
+    throw wrongArgument("type", argument, value, "a list of ids, or { data, shape } with lists in both,");
+  const [tokens = 0, axes = 1] = shape as number[];
   if (shape.length < 1 || shape.length > 2 || axes < 1 || data.length !== tokens * axes)
     throw wrongArgument("shape", argument, shape, `a list [length] or [length, axes] of ${data.length} ids`);
   return { ids: readIds(data as IntegerArray, argument), axes };
@@ -162,9 +168,39 @@ export function readCount(value: unknown, argument: string): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value)) {
     if (value === undefined)
       throw new PosLabError("missing", `${argument} is missing; a whole number is needed`, { argument });
-    throw wrongArgument(typeof value === "number" ? "range" : "type", argument, value, "a whole number");
+    throw notWhole(argument, value);
   }
   return value;
+}
+
+/** The same, from 0. */
+export function readNatural(value: unknown, argument: string): number {
+  const count = readCount(value, argument);
+  if (count < 0) throw wrongArgument("range", argument, value, "a whole number from 0");
+  return count;
+}
+
+function notWhole(argument: string, given: unknown): PosLabError {
+  const large = typeof given === "number" && Number.isInteger(given);
+  const allowed = large ? `a whole number up to ${Number.MAX_SAFE_INTEGER}` : "a whole number";
+  return wrongArgument(typeof given === "number" ? "range" : "type", argument, given, allowed);
+}
+
+/** true or false; nothing else counts as either. */
+export function readTruth(value: unknown, argument: string): boolean {
+  if (typeof value !== "boolean") throw wrongArgument("type", argument, value, "true or false");
+  return value;
+}
+
+/** Something to be called, where it is given. */
+export function checkCallback(value: unknown, argument: string): void {
+  if (value !== undefined && typeof value !== "function") throw wrongArgument("type", argument, value, "a function");
+}
+
+/** An AbortSignal, where it is given. */
+export function checkSignal(value: unknown): void {
+  if (value === undefined || (value instanceof Object && "aborted" in value && "addEventListener" in value)) return;
+  throw wrongArgument("type", "signal", value, "an AbortSignal");
 }
 
 export function tensorOf(result: { data: Float32Array; shape: number[] }): Tensor {
@@ -172,7 +208,9 @@ export function tensorOf(result: { data: Float32Array; shape: number[] }): Tenso
 }
 
 /** Refuses fields that an options object does not have: a misspelt option must not be ignored. */
-export function checkOptions(options: object, known: readonly string[], argument = ""): void {
+export function checkOptions(options: unknown, known: readonly string[], argument = ""): asserts options is object {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw wrongArgument("type", argument || "options", options, `an object with ${known.join(", ")}`);
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const suggestion = nearestName(name, known);

@@ -31,7 +31,11 @@ export type PositionArray =
 
 export interface Mask {
   causal?: boolean;
-  /** default "bottom-right": the last query sees the last key */ alignment?: "bottom-right" | "top-left";
+  /**
+   * default "bottom-right": the last query sees the last key, and query i stands at i + keys - queries; "top-left": query i
+   * sees the keys up to i, and stands at i
+   */
+  alignment?: "bottom-right" | "top-left";
   /** a query sees itself and window - 1 keys before it; needs causal */ window?: number;
   /**
    * [Lk], never falling: documents packed into one row, by number. A query sees the keys of the document of the key at

@@ -104,7 +104,7 @@ async function readModule(address: string | URL): Promise<Uint8Array> {
   if (!response.ok) {
     throw new PosLabError(
       "load",
-      `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as loadPosLab({ wasm })`,
+      `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as the option wasm`,
     );
   }
   return new Uint8Array(await response.arrayBuffer());
@@ -118,5 +118,5 @@ function checkMagic(bytes: Uint8Array, source: string): void {
   if (bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d) return;
   const start = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart();
   const what = start.startsWith("<") ? "is an HTML page, not the WebAssembly module" : "is not a WebAssembly module";
-  throw new PosLabError("load", `${source} ${what}; pass its right address (or its bytes) as loadPosLab({ wasm })`);
+  throw new PosLabError("load", `${source} ${what}; pass its right address (or its bytes) as the option wasm`);
 }

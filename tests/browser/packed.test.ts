@@ -2,7 +2,7 @@
 // The package as somebody else gets it: packed, installed in an empty folder, used there by Node and by a Vite app that
 // runs under a strict Content-Security-Policy in Chromium.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,22 @@ describe("the packed package in an empty folder", () => {
     write("example.mjs", example);
     const printed = execFileSync(process.execPath, ["example.mjs"], { cwd: folder, encoding: "utf8" });
     expect(printed).toMatch(/^0\.01 Float32Array\(4\) \[\s*-1\.98411/);
+  });
+
+  it("has types that compile by themselves, from every entry point", () => {
+    const { exports } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")) as { exports: object };
+    const entries = Object.keys(exports).filter((path) => !/\.(wasm|json)$/.test(path));
+    write("types.ts", entries.map((path, n) => `export * as entry${n} from "poslab${path.slice(1)}";`).join("\n"));
+    const tsc = join(projectRoot, "node_modules/typescript/bin/tsc");
+    for (const moduleResolution of ["nodenext", "bundler"]) {
+      const module = moduleResolution === "bundler" ? "esnext" : moduleResolution;
+      const lib = ["es2022", "dom", "dom.iterable"];
+      const compilerOptions = { strict: true, noEmit: true, skipLibCheck: false, types: [], target: "es2022", lib };
+      const config = { compilerOptions: { ...compilerOptions, module, moduleResolution }, files: ["types.ts"] };
+      write("tsconfig.json", JSON.stringify(config));
+      const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+    }
   });
 
   it("has its command, which finds its texts", () => {

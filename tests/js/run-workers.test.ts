@@ -57,6 +57,20 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
     expect(numbers(resumed)).toEqual(numbers(await lab.experiment(long)));
   }, 180_000);
 
+  it("end with the error of a caller's function that throws", async () => {
+    const mine = new Error("mine");
+    const thrower = (): never => {
+      throw mine;
+    };
+    const options = { workers: 1, createWorker };
+    await expect(runExperiment(small, { ...options, onProgress: thrower })).rejects.toBe(mine);
+    await expect(runExperiment(small, { ...options, onRun: thrower })).rejects.toBe(mine);
+    const session = await openExperiment(small, { ...options, onEvent: thrower });
+    const ended = expect(session.finished).rejects.toBe(mine);
+    await session.start().catch(() => {}); // its workers may be gone already
+    await ended;
+  });
+
   it("refuse wrong experiments with the same message", async () => {
     const wrong = { ...small, encodings: [{ type: "rope", rotaryDim: 5 } as const], atTest: [] };
     const message = (await lab.experiment(wrong).catch((error: unknown) => error)) as Error;

@@ -27,16 +27,17 @@ const inputFields = [
 ] satisfies (keyof ModelInput)[];
 const kinds: readonly AttentionKind[] = ["self", "encoder", "decoder", "cross"];
 
-/** Token ids as the core takes them. */
-function readTokens(value: IntegerArray, argument: string): Int32Array {
+/** Token ids as the core takes them, each checked to be a whole number. */
+export function readTokens(value: IntegerArray, argument: string): Int32Array {
   if (value instanceof Int32Array) return value;
   if (!isTypedArray(value) && !Array.isArray(value))
     throw wrongArgument("type", argument, value, "a list of token ids");
   const ids = new Int32Array(value.length);
   for (let index = 0; index < value.length; index += 1) {
-    const id = Number(value[index]);
+    const given: unknown = value[index];
+    const id = typeof given === "number" || typeof given === "bigint" ? Number(given) : NaN;
     if (!Number.isInteger(id) || id !== (id | 0))
-      throw wrongArgument("range", `${argument}[${index}]`, value[index], "a token id");
+      throw wrongArgument("range", `${argument}[${index}]`, given, "a token id");
     ids[index] = id;
   }
   return ids;

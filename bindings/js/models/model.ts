@@ -5,8 +5,9 @@
 import { PosLabError, wrongArgument } from "../errors.js";
 import { disposeSymbol } from "../owner.js";
 import { nextTurn } from "../slices.js";
-import { isShaped } from "../tensors.js";
+import { checkCallback, checkOptions, checkSignal, isShaped } from "../tensors.js";
 import type { IntegerArray, Tensor } from "../types.js";
+import { readTokens } from "./core-model.js";
 import { type LossByPosition, type LossOptions, measureLosses } from "./loss-by-position.js";
 import type { AttentionKind, ModelCalls, ModelInput } from "./model-description.js";
 import type { ModelInfo } from "./model-info.js";
@@ -65,11 +66,15 @@ export class Model {
   }
 
   /** Ids of a text, with the special tokens that the tokenizer puts around it. */
-  encode(text: string, options?: EncodeOptions): Int32Array {
+  encode(text: string, options: EncodeOptions = {}): Int32Array {
+    if (typeof text !== "string") throw wrongArgument("type", "text", text, "a text");
+    checkOptions(options, ["special"]);
     return this.tokenizer.encode(text, options);
   }
 
   decode(ids: Iterable<number>): string {
+    if (typeof (ids as Iterable<number> | null)?.[Symbol.iterator] !== "function")
+      throw wrongArgument("type", "ids", ids, "a list of ids");
     return this.tokenizer.decode(ids);
   }
 
@@ -112,6 +117,9 @@ export class Model {
 
   /** Mean loss at each place of a window, over the windows of a text or of ids. Of causal decoders only. */
   async lossByPosition(text: string | IntegerArray, options: LossOptions & Overridable = {}): Promise<LossByPosition> {
+    checkOptions(options, ["window", "stride", "windows", "signal", "onProgress", "override"]);
+    checkCallback(options.onProgress, "onProgress");
+    checkSignal(options.signal);
     const { encoder, trainedLength } = this.info.architecture;
     if (encoder)
       throw new PosLabError(
@@ -123,7 +131,7 @@ export class Model {
       );
     const { override, ...rest } = options;
     this.#apply(override);
-    return measureLosses(this.#calls, this.#idsOf(text), trainedLength, rest);
+    return measureLosses(this.#calls, this.#idsOf(text, "text"), trainedLength, rest);
   }
 
   /** @throws PosLabError that a call with this override would throw whatever its input: it names what is wrong with it. */
@@ -133,11 +141,14 @@ export class Model {
 
   /** Continues a text (of an encoder-decoder: answers it) token by token, with a cache of keys and values. */
   async generate(options: GenerateOptions = {}): Promise<GeneratedText> {
+    checkOptions(options, ["prompt", "tokens", "onText", "signal", "temperature", "topP", "seed", "override"]);
     const { tokens = 256, onText, signal, override, prompt } = options;
+    checkCallback(onText, "onText");
+    checkSignal(signal);
     if (!Number.isSafeInteger(tokens) || tokens < 0)
       throw wrongArgument("range", "tokens", tokens, "a whole number, 0 or larger");
     const sample = makeSampler(options);
-    const promptIds = prompt === undefined || prompt === "" ? this.#beginning() : this.#idsOf(prompt);
+    const promptIds = prompt === undefined || prompt === "" ? this.#beginning() : this.#idsOf(prompt, "prompt");
     this.#apply(override);
     const stream = new TextStream(this.tokenizer, this.#begin(promptIds));
     const ends = new Set([...this.tokenizer.ends, ...this.#facts.ends]);
@@ -197,6 +208,8 @@ export class Model {
   /** Changes the core's positions only when they are to be others: that empties its cache. */
   #apply(override: PositionOverride | undefined): void {
     const wanted = override ?? {};
+    if (typeof wanted !== "object" || Array.isArray(wanted))
+      throw wrongArgument("type", "override", override, "an object such as { theta: 20000 }");
     const key = JSON.stringify(wanted);
     if (key === this.#override) return;
     this.#override = "unknown"; // should the change fail half-way
@@ -204,8 +217,8 @@ export class Model {
     this.#override = key;
   }
 
-  #idsOf(text: string | IntegerArray): Int32Array {
-    return typeof text === "string" ? this.encode(text) : Int32Array.from(text as ArrayLike<number>, Number);
+  #idsOf(text: string | IntegerArray, argument: string): Int32Array {
+    return typeof text === "string" ? this.encode(text) : readTokens(text, argument);
   }
 
   /** What a text begins with when nothing is given. */

@@ -17,7 +17,7 @@ export function makeSampler({ temperature = 0, topP = 1, seed = 1 }: SamplingOpt
   if (!(temperature >= 0 && temperature < Infinity))
     throw wrongArgument("range", "temperature", temperature, "a number, 0 or larger,");
   if (!(topP > 0 && topP <= 1)) throw wrongArgument("range", "topP", topP, "a number above 0 and up to 1");
-  if (!Number.isSafeInteger(seed)) throw wrongArgument("range", "seed", seed, "a whole number");
+  if (!Number.isSafeInteger(seed) || seed < 0) throw wrongArgument("range", "seed", seed, "a whole number from 0");
   if (temperature === 0) return mostLikely;
   const random = randomLcg(seed);
   return (logits) => draw(logits, temperature, topP, random());
