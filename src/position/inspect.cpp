@@ -222,7 +222,8 @@ Status Buckets(const Scheme& scheme, std::span<const int64_t> distances, Buffer<
 }
 
 Status Bias(const Scheme& scheme, const BiasArguments& arguments, Buffer<float>* out) {
-  static constexpr const char* kAllowed = "a scheme with a bias of head and positions alone, such as alibi, t5 or kerple,";
+  static constexpr const char* kAllowed =
+      "a scheme with a bias of head and positions alone, such as alibi, t5 or kerple,";
   const int64_t heads = arguments.heads;
   BindArguments bind;
   bind.dimensions.heads = heads;
