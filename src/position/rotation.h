@@ -11,9 +11,9 @@
 
 namespace poslab {
 
-// Tables of cos and sin, times the attention factor, for both sides; one table for both when the queries are
-// a run of the keys: of a contiguous call, or the last ones by their ids. `axes` [pairs]: which id of a token each pair turns by, where tokens have
-// several.
+// Tables of cos and sin, times the attention factor, for both sides; one table for both when the queries are a run of the
+// keys: of a contiguous call, or the last ones by their ids. `axes` [pairs]: which id of a token each pair turns by,
+// where tokens have several.
 Result<std::unique_ptr<Rotation>> MakeRotation(const FrequencyTable& frequencies, Rotation::Layout layout,
                                                Positions queries, Positions keys, std::span<const uint8_t> axes = {});
 
