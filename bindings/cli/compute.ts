@@ -5,7 +5,7 @@ import { loadPosLab, type PosLab } from "../js/index.js";
 import type { AttentionOptions, Distances, Position, Tensor } from "../js/types.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { Inputs } from "./inputs.js";
-import { positionFromOptions, positionProblem, type PositionOptionValues } from "./position-options.js";
+import { positionFromOptions, positionProblem, type PositionOptionValues, schemeInfo } from "./position-options.js";
 import { type ModelSizes, startParameters } from "./start-parameters.js";
 import { checkOutputs, deliver, type Computed, type OutputOptions } from "./tensor-output.js";
 
@@ -30,9 +30,7 @@ async function withLab(
   } catch (error) {
     throw isPosLabError(error) ? new Refusal(positionProblem(error, options)) : error;
   }
-  if (inputs.random.length > 0 && !options.json) {
-    process.stderr.write(`random numbers with seed ${inputs.seed}: ${inputs.random.join(", ")}\n`);
-  }
+  if (!options.json) inputs.sayRandom();
   deliver({ ...computed, inputs: inputs.used, random: { seed: inputs.seed, tensors: inputs.random } }, options);
   return exitStatus.done;
 }
@@ -86,7 +84,7 @@ export function biasParameters(
   positions: number,
   seed: number,
 ): Record<string, Tensor> {
-  if (lab.info.schemes.find(({ type }) => type === position.type)?.hooks.includes("embedding"))
+  if (schemeInfo(lab, position)?.hooks.includes("embedding"))
     throw new Refusal(
       `option '--position': ${position.type} adds nothing to the logits; poslab table shows what it adds to tokens`,
     );
@@ -152,7 +150,7 @@ export async function computeAttention(options: Options<AttentionSizes>): Promis
     const { query, key, value } = attentionInputs(options, inputs);
     const [heads, keys, headDim] = [query.shape[0]!, key.shape[1]!, query.shape[2]!];
     // Its tensors make the gates in a model; here the gates are given.
-    const gated = described.type === "forgetting";
+    const gated = schemeInfo(lab, described)?.gates;
     const position = gated ? described : withParameters(lab, described, inputs, { heads, headDim, positions: keys });
     const mask = {
       ...(options.causal ? { causal: true } : {}),

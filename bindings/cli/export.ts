@@ -7,7 +7,7 @@ import { biasParameters } from "./compute.js";
 import { exitStatus, isPosLabError, Refusal } from "./failure.js";
 import { checkWritable, formatOf, writeWhole } from "./files.js";
 import { Inputs } from "./inputs.js";
-import { positionFromOptions, positionProblem, type PositionOptionValues } from "./position-options.js";
+import { positionFromOptions, positionProblem, type PositionOptionValues, schemeInfo } from "./position-options.js";
 
 type Options = PositionOptionValues & {
   program: ExportProgram;
@@ -28,7 +28,7 @@ export async function exportTensors(options: Options): Promise<number> {
   const described = positionFromOptions(options);
   const inputs = new Inputs(options.input, options.seed);
   const lab = await loadPosLab();
-  const rotates = lab.info.schemes.find(({ type }) => type === described.type)?.hooks.includes("rotation");
+  const rotates = schemeInfo(lab, described)?.hooks.includes("rotation");
   try {
     if (rotates && (causal || options.queryLength !== undefined))
       throw new Refusal(`option '--${causal ? "causal" : "query-length"}': ${described.type} rotates and has no bias`);
@@ -38,8 +38,7 @@ export async function exportTensors(options: Options): Promise<number> {
     const { tensors, attributes } = rotates
       ? await lab.exportRotation(position, { program, headDim, length })
       : await lab.exportBias(position, { program, heads, queryLength, keyLength: length, causal });
-    if (inputs.random.length > 0)
-      process.stderr.write(`random numbers with seed ${inputs.seed}: ${inputs.random.join(", ")}\n`);
+    inputs.sayRandom();
     const metadata = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)]));
     writeWhole(options.out, writeSafetensors(Object.entries(tensors), metadata));
     const shapes = Object.entries(tensors).map(([name, { shape }]) => `${name} [${shape.join(", ")}]`);

@@ -63,6 +63,12 @@ export class Inputs {
     return this.#take(`input.${name}`, found);
   }
 
+  /** Says on standard error what was made up. */
+  sayRandom(): void {
+    if (this.random.length > 0)
+      process.stderr.write(`random numbers with seed ${this.seed}: ${this.random.join(", ")}\n`);
+  }
+
   /** A file with tensors of calls, but not this one, is another one than was meant: nothing is made up beside them. */
   #refuseOthers(name: string): void {
     const others = [...(this.#file?.tensors.keys() ?? [])].filter((full) => !full.startsWith("position."));

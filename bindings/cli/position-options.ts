@@ -3,7 +3,8 @@
 // a scheme has, and what they may be, is its own business: the core checks them, and its complaints are given the option's name.
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Position } from "../js/types.js";
+import type { PosLab } from "../js/index.js";
+import type { Position, SchemeInfo } from "../js/types.js";
 import { assignment, collect, finiteNumber, finiteNumbers, nameOrObject, wholeNumber } from "./arguments.js";
 import { isPosLabError } from "./failure.js";
 import { setField } from "./object-path.js";
@@ -123,6 +124,11 @@ export function positionFromOptions(values: PositionOptionValues): Position {
   }
   for (const { path, value } of values.set ?? []) setField(position, path, value, "--set");
   return position as Position;
+}
+
+/** What the build says of the scheme; undefined where the name is not known. */
+export function schemeInfo(lab: PosLab, position: Position): SchemeInfo | undefined {
+  return lab.info.schemes.find(({ type }) => type === position.type);
 }
 
 /** The package's complaint about a computation, with the option in front that the person wrote. */

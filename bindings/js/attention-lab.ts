@@ -94,9 +94,14 @@ export class AttentionLab {
     return Object.fromEntries(tensors.map((tensor) => [tensor.name, tensorOf(tensor)]));
   }
 
+  /** What the module says of the scheme; undefined where the name is not known, which the core says. */
+  #schemeOf(position: Position | null | undefined): SchemeInfo | undefined {
+    return this.info.schemes.find(({ type }) => type === position?.type);
+  }
+
   /** Refuses a scheme without the hook that a call is about, and says which have it. */
   #needs(hook: "embedding" | "rotation", position: Position, what: string): void {
-    const named = this.info.schemes.find(({ type }) => type === (position as Position | null | undefined)?.type);
+    const named = this.#schemeOf(position);
     if (!named || named.hooks.includes(hook)) return;
     const others = this.info.schemes.filter(({ hooks }) => hooks.includes(hook)).map(({ type }) => type);
     throw wrongArgument("contradiction", "position", named.type, `a scheme that ${what} (${others.join(", ")})`);
@@ -206,7 +211,12 @@ export class AttentionLab {
    */
   attention(options: AttentionOptions): AttentionResult {
     checkOptions(options, attentionFields);
-    const result = unwrap(this.#core.attention(flattenScheme(options.position ?? { type: "none" }), readCall(options)));
+    const result = unwrap(
+      this.#core.attention(
+        flattenScheme(options.position ?? { type: "none" }),
+        readCall(options, this.#schemeOf(options.position ?? { type: "none" })),
+      ),
+    );
     return {
       output: tensorOf(result.output),
       ...(result.weights ? { weights: tensorOf(result.weights) } : {}),
@@ -219,7 +229,7 @@ export class AttentionLab {
   attentionGradients(options: AttentionGradientOptions): AttentionGradientResult {
     checkOptions(options, [...attentionFields, "outputGradient"]);
     const outputGradient = readTensor(options.outputGradient, "outputGradient", ["heads", "queries", "valueDim"]);
-    const call = { ...readCall(options), outputGradient };
+    const call = { ...readCall(options, this.#schemeOf(options.position ?? { type: "none" })), outputGradient };
     const output = [call.query.shape[0], call.query.shape[1], call.value.shape[2]];
     if (outputGradient.shape.join() !== output.join())
       throw wrongArgument("shape", "outputGradient", outputGradient.shape, `the output's shape [${output.join(", ")}]`);
@@ -270,10 +280,12 @@ export class AttentionLab {
   }
 }
 
-function readCall(options: AttentionOptions): Parameters<AttentionCore["attention"]>[1] {
-  const type = options.position?.type ?? "none";
-  if (options.gates !== undefined && type !== "forgetting")
-    throw new PosLabError("contradiction", `gates: a position of type "forgetting" has them, and ${type} has none`, {
+function readCall(
+  options: AttentionOptions,
+  scheme: SchemeInfo | undefined,
+): Parameters<AttentionCore["attention"]>[1] {
+  if (options.gates !== undefined && scheme && !scheme.gates)
+    throw new PosLabError("contradiction", `gates: left out for ${scheme.type}, which has none`, {
       argument: "gates",
     });
   const mask: Mask = options.mask ?? {};
