@@ -76,7 +76,8 @@ struct GivenScheme {
   std::vector<Tensor> storage;
   std::vector<TensorView<const float>> parameters;
 };
-// Makes the scheme of a FlatScheme (js/core-types.ts) and checks its tensors for these dimensions.
+// Makes the scheme of a FlatScheme (js/core-types.ts). A list that has the name of a tensor of these dimensions is that
+// tensor; what uses the scheme checks the tensors.
 Result<GivenScheme> SchemeOf(Value flat, const Dimensions& dimensions);
 // The description alone; every list counts as a field. For runs, whose tensors are yet to be made.
 Description DescriptionOf(Value flat);

@@ -20,14 +20,6 @@ Status CheckSize(const char* argument, double size) {
 
 int64_t Whole(double number) { return static_cast<int64_t>(number); }
 
-// A scheme whose tensors are checked for these dimensions.
-Result<GivenScheme> CheckedScheme(Value scheme, const Dimensions& dimensions) {
-  Result<GivenScheme> given = SchemeOf(scheme, dimensions);
-  if (!given.ok()) return given;
-  POSLAB_RETURN_IF_ERROR(given->scheme->CheckParameters(dimensions, given->parameters));
-  return given;
-}
-
 }  // namespace
 
 void SchemesList(double) {
@@ -84,7 +76,7 @@ void TableCall(double message) {
   POSLAB_FAIL_IF_ERROR(CheckSize("dim", dim));
   Dimensions dimensions;
   dimensions.model_dim = Whole(dim);
-  const Result<GivenScheme> given = CheckedScheme(scheme, dimensions);
+  const Result<GivenScheme> given = SchemeOf(scheme, dimensions);
   if (!given.ok()) return Failed(given.status());
   Buffer<float> table;
   POSLAB_FAIL_IF_ERROR(
@@ -98,9 +90,12 @@ void FrequenciesCall(double message) {
   const double head_dim = in.NextNumber(), length = in.NextNumber();
   POSLAB_FAIL_IF_ERROR(CheckSize("headDim", head_dim));
   POSLAB_FAIL_IF_ERROR(CheckSize("length", length));
-  const Result<GivenScheme> given = SchemeOf(scheme, {});
+  Dimensions dimensions;
+  dimensions.head_dim = Whole(head_dim);
+  const Result<GivenScheme> given = SchemeOf(scheme, dimensions);
   if (!given.ok()) return Failed(given.status());
-  Result<FrequencyTable> frequencies = inspect::Frequencies(*given->scheme, Whole(head_dim), Whole(length));
+  Result<FrequencyTable> frequencies =
+      inspect::Frequencies(*given->scheme, Whole(head_dim), Whole(length), {.parameters = given->parameters});
   if (!frequencies.ok()) return Failed(frequencies.status());
   TheAnswer().Object();
   TheAnswer().Field("inverseFrequencies").Array(std::move(frequencies->inverse));
@@ -118,14 +113,14 @@ void RotateCall(double message) {
   Dimensions dimensions;
   dimensions.heads = heads;
   dimensions.head_dim = dimensions.value_dim = dim;
-  const Result<GivenScheme> given = CheckedScheme(scheme, dimensions);
+  const Result<GivenScheme> given = SchemeOf(scheme, dimensions);
   if (!given.ok()) return Failed(given.status());
   Buffer<int64_t> storage;
   const Result<Positions> positions = PositionsOf(ids, CountOf(options, "start"), length, "positions", &storage);
   if (!positions.ok()) return Failed(positions.status());
   Buffer<float> turned;
   POSLAB_FAIL_IF_ERROR(inspect::Rotate(*given->scheme, heads, length, dim, rows->data.data(), *positions, &turned,
-                                       {TruthOf(options, "inverse"), CountOf(options, "length")}));
+                                       {TruthOf(options, "inverse"), CountOf(options, "length"), given->parameters}));
   AnswerTensor(std::move(turned), {heads, length, dim});
 }
 
@@ -187,7 +182,7 @@ void BiasCall(double message) {
   POSLAB_FAIL_IF_ERROR(CheckSize("keyLength", keys));
   Dimensions dimensions;
   dimensions.heads = Whole(heads);
-  const Result<GivenScheme> given = CheckedScheme(scheme, dimensions);
+  const Result<GivenScheme> given = SchemeOf(scheme, dimensions);
   if (!given.ok()) return Failed(given.status());
   Buffer<int64_t> query_storage, key_storage;
   const Result<Positions> query_positions = PositionsOf(query_ids, 0, Whole(queries), "queryPositions", &query_storage);

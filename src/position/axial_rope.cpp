@@ -38,7 +38,7 @@ class AxialRope final : public Scheme {
 
   Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
     POSLAB_RETURN_IF_ERROR(CheckParameters(arguments.dimensions, arguments.parameters));
-    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, 0);
+    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, 0, {});
     if (!frequencies.ok()) return frequencies.status();
     Buffer<int64_t> query_ids, key_ids;
     Positions queries, keys;
@@ -54,7 +54,7 @@ class AxialRope final : public Scheme {
   }
 
   // By step from one row or column to the next.
-  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t) const override {
+  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t, ParameterValues) const override {
     const Result<int64_t> width = RotaryDim(dimensions.head_dim);
     if (!width.ok()) return width.status();
     Grid grid = setting_.grid;

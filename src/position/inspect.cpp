@@ -151,15 +151,16 @@ Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, P
   return scheme.AddEmbedding(positions, dim, parameters, out->data());
 }
 
-Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64_t length, int64_t trained_length) {
-  if (head_dim > kWidestHead) {
-    return Status::Number(Code::kRange, "headDim", static_cast<double>(head_dim), "at most {0} lanes",
+Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64_t length,
+                                   const FrequencyOptions& options) {
+  if (head_dim < 1 || head_dim > kWidestHead) {
+    return Status::Number(Code::kRange, "headDim", static_cast<double>(head_dim), "1 to {0} lanes",
                           static_cast<double>(kWidestHead));
   }
   Dimensions dimensions;
   dimensions.head_dim = head_dim;
-  dimensions.trained_length = trained_length;
-  return scheme.Frequencies(dimensions, length);
+  dimensions.trained_length = options.trained_length;
+  return scheme.Frequencies(dimensions, length, options.parameters);
 }
 
 Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_dim, const float* x,
@@ -175,9 +176,11 @@ Status Rotate(const Scheme& scheme, int64_t heads, int64_t length, int64_t head_
   arguments.key_positions = positions;
   arguments.running_length = std::max<int64_t>(0, positions.Largest() + 1);
   if (options.running_length > 0) arguments.running_length = options.running_length;
+  arguments.parameters = options.parameters;
   // Asked for first: whether the scheme turns anything at all, and its width, before any table is made.
   const Result<FrequencyTable> frequencies = scheme.Frequencies(arguments.dimensions, arguments.running_length);
   if (!frequencies.ok()) return frequencies.status();
+  POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(arguments.dimensions, arguments.parameters));
   POSLAB_RETURN_IF_ERROR(CheckPositions(positions, "positions", scheme.axes()));
   POSLAB_RETURN_IF_ERROR(MakeRoom({{"heads", heads}, {"length", length}, {"headDim", head_dim}}, out));
   Hooks hooks;

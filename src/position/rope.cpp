@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kTheta = 10000;  // Su et al. 2021
 constexpr size_t kMostAxes = 8;
+constexpr const char* kFactors = "frequencyFactors";  // the tensor of learnedFrequencies
 
 // What is not part of the rotation's own formula.
 struct RopeExtras {
@@ -45,12 +46,9 @@ class Rope final : public Scheme {
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
     std::vector<ParameterSpec> specs;
     if (dimensions.head_dim > 0) {
-      const Result<FrequencyTable> frequencies = Frequencies(dimensions, 0);
+      const Result<FrequencyTable> frequencies = Frequencies(dimensions, 0, {});
       if (!frequencies.ok()) return frequencies.status();
-      const int64_t pairs = frequencies->inverse.size();
-      const Result<std::vector<uint8_t>> by_axis = Axes(pairs);
-      if (!by_axis.ok()) return by_axis.status();
-      if (extras_.learned) AddSpec("frequencyFactors", {pairs}, {Start::Kind::kConstant, 1, 0}, &specs);
+      if (extras_.learned) AddSpec(kFactors, {frequencies->inverse.size()}, {Start::Kind::kConstant, 1, 0}, &specs);
     } else if (extras_.learned) {
       return Status::Text(Code::kMissing, "headDim", "", "the width of a query and key head");
     }
@@ -66,33 +64,33 @@ class Rope final : public Scheme {
     const bool warm = extras_.temperature.kind != TemperatureSetting::Kind::kLlama4 || !turns || !extras_.interval;
     if (warm) POSLAB_RETURN_IF_ERROR(BindTemperature(extras_.temperature, arguments, hooks));
     if (!turns) return Status::Ok();
-    Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
+    const Result<FrequencyTable> frequencies =
+        Frequencies(arguments.dimensions, RunningLength(arguments), arguments.parameters);
     if (!frequencies.ok()) return frequencies.status();
-    const TensorView<const float>* factors = Find(arguments.parameters, "frequencyFactors");
-    for (int64_t k = 0; factors && k < factors->size(); ++k) frequencies->inverse[k] *= factors->data[k];
     const Result<std::vector<uint8_t>> by_axis = Axes(frequencies->inverse.size());
     if (!by_axis.ok()) return by_axis.status();
     Result<std::unique_ptr<Rotation>> rotation =
         MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions, *by_axis);
     if (!rotation.ok()) return rotation.status();
     hooks->rotation = std::move(*rotation);
-    hooks->rotation->learns = factors != nullptr;
+    hooks->rotation->learns = extras_.learned;
     return Status::Ok();
   }
 
   Status Pull(const BindArguments& arguments, const Hooks& hooks, const HookGradients& hook_gradients,
               ParameterGradients gradients) const override {
     PullTemperature(hook_gradients, gradients);
-    const TensorView<float>* factors = Find(gradients, "frequencyFactors");
+    const TensorView<float>* factors = Find(gradients, kFactors);
     if (!factors || !hooks.rotation || hook_gradients.rotation.empty()) return Status::Ok();
-    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments));
+    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, RunningLength(arguments), {});
     if (!frequencies.ok()) return frequencies.status();
     for (int64_t k = 0; k < factors->size(); ++k)
       factors->data[k] += static_cast<float>(frequencies->inverse[k] * hook_gradients.rotation[k]);
     return Status::Ok();
   }
 
-  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const override {
+  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length,
+                                     ParameterValues parameters) const override {
     const Result<int64_t> rotary_dim = RotaryDim(dimensions.head_dim);
     if (!rotary_dim.ok()) return rotary_dim.status();
     RopeSetting setting;
@@ -102,7 +100,15 @@ class Rope final : public Scheme {
     setting.max_position_embeddings = max_position_embeddings_;
     setting.trained_length = static_cast<double>(dimensions.trained_length);
     setting.running_length = running_length;
-    return ScaledFrequencies(scaling_, setting);
+    Result<FrequencyTable> frequencies = ScaledFrequencies(scaling_, setting);
+    if (!frequencies.ok()) return frequencies;
+    const int64_t pairs = frequencies->inverse.size();
+    POSLAB_RETURN_IF_ERROR(Axes(pairs).status());
+    if (!Find(parameters, kFactors)) return frequencies;
+    const Result<const float*> factors = Numbers(parameters, kFactors, {pairs});
+    if (!factors.ok()) return factors.status();
+    for (int64_t k = 0; k < pairs; ++k) frequencies->inverse[k] *= (*factors)[k];
+    return frequencies;
   }
 
  private:

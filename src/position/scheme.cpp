@@ -81,7 +81,7 @@ Status Scheme::GatesBackward(const Dimensions&, ParameterValues, const float*, i
   return Status::Ok();
 }
 
-Result<FrequencyTable> Scheme::Frequencies(const Dimensions&, int64_t) const {
+Result<FrequencyTable> Scheme::Frequencies(const Dimensions&, int64_t, ParameterValues) const {
   return Status::Text(Code::kContradiction, "position", type(), "a scheme that rotates queries and keys, such as rope");
 }
 

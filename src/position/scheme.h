@@ -284,7 +284,9 @@ class Scheme {
   }
 
   // --- what pages and tools look at (position/inspect.h). kContradiction for schemes that have no such thing.
-  virtual Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length) const;
+  // A learned frequency that is not among `parameters` is at its start.
+  virtual Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t running_length,
+                                             ParameterValues parameters = {}) const;
   // buckets[n] of the distances[n] = j - i; count of them.
   virtual Status Buckets(const int64_t* distances, int64_t count, int64_t* buckets) const;
 

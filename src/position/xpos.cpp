@@ -30,7 +30,7 @@ class Xpos final : public Scheme {
 
   Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
     POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
-    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, 0);
+    const Result<FrequencyTable> frequencies = Frequencies(arguments.dimensions, 0, {});
     if (!frequencies.ok()) return frequencies.status();
     Result<std::unique_ptr<Rotation>> rotation =
         MakeRotation(*frequencies, layout_, arguments.query_positions, arguments.key_positions);
@@ -43,7 +43,7 @@ class Xpos final : public Scheme {
   }
 
   // Of the rotation alone; the damping is not part of it.
-  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t) const override {
+  Result<FrequencyTable> Frequencies(const Dimensions& dimensions, int64_t, ParameterValues) const override {
     POSLAB_RETURN_IF_ERROR(CheckHeadDim(dimensions.head_dim));
     RopeSetting setting;
     setting.theta = theta_;

@@ -146,6 +146,33 @@ describe("frequencies", () => {
     expect(base(2049)).toBeCloseTo(10009.9207, 3);
     expect(base(8192)).toBeCloseTo(72195.8601, 3);
   });
+
+  const learned = { type: "rope", learnedFrequencies: true } as const;
+
+  it.each([{ data: new Float32Array([0.5, 3]), shape: [2] }, [0.5, 3]])(
+    "that are learned are multiplied by their factors, and turn as they say (%j)",
+    (frequencyFactors) => {
+      const position: Position = { ...learned, frequencyFactors };
+      const { inverseFrequencies } = lab.frequencies(position, { headDim: 4 });
+      expect(inverseFrequencies[0]).toBeCloseTo(0.5, 12);
+      expect(inverseFrequencies[1]).toBeCloseTo(0.03, 12);
+      const { data } = lab.rotate([[[1, 0, 0, 0]]], position, { start: 2 });
+      expect(data[0]).toBeCloseTo(Math.cos(1), 6);
+      expect(data[2]).toBeCloseTo(Math.sin(1), 6);
+    },
+  );
+
+  it("that are learned start as they are without learning", () => {
+    expect(lab.frequencies(learned, { headDim: 4 })).toEqual(lab.frequencies({ type: "rope" }, { headDim: 4 }));
+  });
+
+  it.each<[Position, number, string]>([
+    [{ type: "rope" }, 0, "headDim: 0 was given; 1 to 1048576 lanes"],
+    [{ ...learned, frequencyFactors: [1, 2, 3] }, 4, 'position.frequencyFactors: "[3]" was given; shape [2]'],
+    [{ type: "rope", sections: [1, 2, 3] }, 16, "position.sections: 6 was given; in all as many pairs as turn, 8"],
+  ])("of %j for a head of %i are refused", (position, headDim, message) => {
+    expect(failure(() => lab.frequencies(position, { headDim })).message).toContain(message);
+  });
 });
 
 describe("slopes, buckets and biases", () => {
@@ -175,6 +202,22 @@ describe("slopes, buckets and biases", () => {
     const { data } = lab.bias({ type: "kerple", r1: [2], r2: [0.5] }, { heads: 1, queryLength: 1, keyLength: 3 });
     expect(data[0]).toBeCloseTo(-2 * Math.log1p(0.5 * 2), 6);
     expect(data[2]).toBeCloseTo(0, 12);
+  });
+
+  it.each<Position>([
+    { type: "shaw", maxDistance: 3 },
+    { type: "transformer-xl" },
+    { type: "cope" },
+    { type: "deberta" },
+    { type: "pope" },
+    { type: "rope", learnedFrequencies: true },
+    { type: "sinusoidal", scaled: true },
+  ])("are not to be had of what needs more than positions (%j)", (position) => {
+    const sizes = { heads: 2, headDim: 4, dim: 8, length: 4 };
+    const complete = { ...position, ...lab.startParameters(position, sizes) };
+    expect(failure(() => lab.bias(complete, { heads: 2, queryLength: 4, keyLength: 4 })).message).toContain(
+      `position: "${position.type}" was given; a scheme with a bias of head and positions alone`,
+    );
   });
 
   it("go by given positions", () => {

@@ -69,7 +69,7 @@ TEST_CASE("Sizes beyond memory are refused with the number of bytes asked for") 
   arguments.query_length = arguments.key_length = int64_t{1} << 40;
   CHECK(inspect::Bias(*Make("alibi"), arguments, &out).code() == Code::kMemory);
   CHECK(inspect::Table(*Make("sinusoidal"), 0, int64_t{1} << 40, int64_t{1} << 40, {}, &out).code() == Code::kMemory);
-  for (const int64_t head_dim : {(int64_t{1} << 20) + 2, int64_t{1} << 52})
+  for (const int64_t head_dim : {int64_t{0}, int64_t{-2}, (int64_t{1} << 20) + 2, int64_t{1} << 52})
     CHECK(inspect::Frequencies(*Make("rope"), head_dim, 1).status().code() == Code::kRange);
   // And the next small call works.
   CHECK(inspect::Table(*Make("sinusoidal"), 0, 2, 4, {}, &out).ok());

@@ -26,7 +26,8 @@ FrequencyTable FrequenciesOf(std::vector<Field> fields, int64_t head_dim, int64_
 }
 
 Status FrequencyRefusal(std::vector<Field> fields, int64_t head_dim, int64_t trained_length = 0) {
-  return inspect::Frequencies(*Make("rope", std::move(fields)), head_dim, 1, trained_length).status();
+  return inspect::Frequencies(*Make("rope", std::move(fields)), head_dim, 1, {.trained_length = trained_length})
+      .status();
 }
 
 // The theta that these frequencies belong to: pair 1 is theta^(-2 / r).
