@@ -30,7 +30,7 @@ import { readInterrupted, type Resumed } from "./resume.js";
 import { resultCsv } from "./result-csv.js";
 import { resultSvg } from "./result-svg.js";
 import { resultTable } from "./result-table.js";
-import { type CorpusMark, corpusPath, markCorpus, saveState } from "./state-file.js";
+import { type CorpusMark, corpusPath, markCorpus, saveState, statePath } from "./state-file.js";
 import { weightFileNames } from "./weight-files.js";
 
 export interface ExtrapolateOptions extends ExperimentOptionValues {
@@ -98,6 +98,8 @@ function planResumed(file: string | undefined, resume: string, options: Extrapol
   notices.push(
     `resuming ${resume}: ${state.runs.length} of ${all} runs are done, ${state.unfinished.length} half-finished, ${fresh} not begun`,
   );
+  if (fresh > 0 && !isFile(statePath(resume)))
+    notices.push(`${statePath(resume)} is not there: runs that were half-finished begin anew`);
   return { experiment, corpus: resumedCorpus(resumed, resume, options, state.runs.length === all), resumed, notices };
 }
 

@@ -310,6 +310,7 @@ describe("when something goes wrong", () => {
       writeFileSync(part, JSON.stringify({ ...result, runs: result.runs.filter((_, index) => index !== missing) }));
       const resumed = await poslab(["extrapolate", "--resume", part, "--json"], { cwd: place });
       expect(resumed.stderr).toContain("1 of 2 runs are done, 0 half-finished, 1 not begun");
+      expect(resumed.stderr).toContain("part.state.safetensors is not there: runs that were half-finished begin anew");
       expect(numbers(JSON.parse(resumed.stdout) as ExperimentResult)).toEqual(numbers(result));
     }
   });
