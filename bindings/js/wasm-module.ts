@@ -53,7 +53,6 @@ export function start<T>(module: WebAssembly.Module, create: (options: object) =
           .catch(failed);
         return {};
       },
-      print: () => {},
       printErr: () => {},
     }).then((started) => resolve(coreOf<T>(started)), failed);
   });

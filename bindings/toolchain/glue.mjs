@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// One change to the glue that Emscripten writes: it imports Node's "module" by a literal name, which webpack refuses,
-// esbuild refuses, and Vite answers with a stub and a warning. The import is reached under Node only, so the name is
-// put together at run time, where no bundler looks for it.
+// One change to the glue that Emscripten writes: it names its module by `new URL("poslab.wasm", import.meta.url)`, where
+// bundlers see it and put a module into somebody's site that nothing asks for. The typed layer always hands over the
+// compiled module (js/wasm-module.ts), so the glue's own address is a plain name.
 
 import { Stop } from "./commands.mjs";
 
-const kImport = /import\(\s*["'](?:node:)?module["']\s*\)/g;
-const kHidden = 'import(/*webpackIgnore:true*//*@vite-ignore*/["node","module"].join(":"))';
+const kAddress = /new URL\(("[^"]+\.wasm"),\s*import\.meta\.url\)\.href/g;
 
 export function adaptGlue(text, name) {
-  const found = text.match(kImport)?.length ?? 0;
+  const found = text.match(kAddress)?.length ?? 0;
   if (found !== 1) {
     throw new Stop(
-      `${name}: Emscripten's glue was expected to import "module" once and does ${found} times; see glue.mjs.`,
+      `${name}: Emscripten's glue was expected to name its module once and does ${found} times; see glue.mjs.`,
     );
   }
-  return text.replace(kImport, kHidden);
+  return text.replace(kAddress, "$1");
 }
 
 /** One glue starts poslab.wasm and the smaller modules of that name: they import the same, and calls have one form. */

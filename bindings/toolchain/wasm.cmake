@@ -36,7 +36,6 @@ function(poslab_add_module target core file_name)
       -sMODULARIZE
       -sEXPORT_ES6
       -sEXPORT_NAME=createPosLabCore
-      -sENVIRONMENT=web,worker,node
       # No `new Function`: the page's Content-Security-Policy forbids it.
       -sDYNAMIC_EXECUTION=0
       # Starts small (a table of positions needs little) and grows as far as 32 bits reach.
@@ -53,8 +52,6 @@ function(poslab_add_module target core file_name)
       -sFILESYSTEM=0
       # Every engine with SIMD has TextDecoder: leave its substitute out.
       -sTEXTDECODER=2
-      # What the package may set before the start; the rest of the start-up options is left out of the glue.
-      -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,locateFile,print,printErr
       # Arrays are copied in and out by the calls themselves; the size of the memory is for those who watch it.
       -sEXPORTED_RUNTIME_METHODS=HEAPU8
   )
@@ -77,7 +74,16 @@ function(poslab_add_package_module target core file_name)
   add_dependencies(${target} poslab_embind)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${POSLAB_EMBIND_FOLDER}/libembind.a")
   target_compile_options(${target} PRIVATE ${POSLAB_EMBIND_OPTIONS})
-  target_link_options(${target} PRIVATE -fno-rtti "-L${POSLAB_EMBIND_FOLDER}")
+  target_link_options(
+    ${target}
+    PRIVATE
+      -fno-rtti
+      "-L${POSLAB_EMBIND_FOLDER}"
+      # The typed layer fetches and compiles (js/wasm-module.ts): the glue loads nothing, so it is the same everywhere and
+      # needs nothing of Node. What it may be given before the start is how to instantiate, and whom errors go to.
+      -sENVIRONMENT=web
+      -sINCOMING_MODULE_JS_API=instantiateWasm,printErr
+  )
 endfunction()
 
 poslab_add_package_module(poslab_wasm poslab poslab "${POSLAB_EMBIND_LAB}")
@@ -114,6 +120,8 @@ if(POSLAB_BENCH)
   poslab_relax(poslab_bench_wasm_relaxed)
   target_link_options(poslab_bench_wasm_relaxed PRIVATE -mrelaxed-simd)
   foreach(target IN ITEMS poslab_bench_wasm poslab_bench_wasm_relaxed)
+    # A benchmark is loaded by its glue, in Node and in Chromium.
+    target_link_options(${target} PRIVATE -sENVIRONMENT=web,worker,node)
     # The loops that measure the limit count as kernels.
     target_compile_options(${target} PRIVATE -O2)
     target_link_options(

@@ -2,11 +2,10 @@
 // Builds what the benchmark runs: the module of kernels/, the scripts for Node, the page for Chromium and the native
 // program. Each step is skipped when its inputs have not changed.
 
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { build as buildProject, buildPreset, wasmEnvironment } from "../../bindings/toolchain/build.mjs";
 import { say } from "../../bindings/toolchain/commands.mjs";
-import { adaptGlue } from "../../bindings/toolchain/glue.mjs";
 import { buildRoot, packageFolder } from "../../bindings/toolchain/locations.mjs";
 import { whenChanged } from "../../bindings/toolchain/stamps.mjs";
 import { benchFolder, kernelsFolder, nodeFolder, pageFolder, peerModules } from "./folders.mjs";
@@ -31,9 +30,8 @@ async function buildKernels() {
     });
     mkdirSync(kernelsFolder, { recursive: true });
     for (const name of names) {
-      const file = join(buildRoot, "wasm/module", name);
-      writeFileSync(join(kernelsFolder, `${name}.js`), adaptGlue(readFileSync(`${file}.js`, "utf8"), name));
-      copyFileSync(`${file}.wasm`, join(kernelsFolder, `${name}.wasm`));
+      for (const file of [`${name}.js`, `${name}.wasm`])
+        copyFileSync(join(buildRoot, "wasm/module", file), join(kernelsFolder, file));
     }
   });
 }
