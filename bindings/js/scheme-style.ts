@@ -2,6 +2,8 @@
 // One colour and one dash pattern a scheme, the same in every picture. The colours are told apart with the common kinds
 // of colour blindness (after Okabe & Ito, and Paul Tol's muted set, darkened to 3:1 against white); dashes are the second cue.
 
+import { named } from "./named.js";
+
 export interface CurveStyle {
   color: string;
   /** SVG stroke-dasharray; "" is a solid line */ dash: string;
@@ -52,7 +54,7 @@ export function curveStyles(types: readonly string[]): CurveStyle[] {
   const used = new Set<string>();
   let next = 0;
   return types.map((type) => {
-    const own = Object.hasOwn(styles, type) ? styles[type] : undefined;
+    const own = named(styles, type);
     const style = own && !used.has(type) ? own : spare[next++ % spare.length]!;
     used.add(type);
     return style;

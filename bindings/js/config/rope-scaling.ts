@@ -6,6 +6,7 @@ import { PosLabError, wrongArgument } from "../errors.js";
 import type { Rope, RopeScaling } from "../types.js";
 import type { Family } from "./family.js";
 import type { ConfigReader, Found, NumberRule } from "./reader.js";
+import { named } from "../named.js";
 
 export const kPositive: NumberRule = { above: 0 };
 export const kLength: NumberRule = { minimum: 1, whole: true };
@@ -103,11 +104,6 @@ const kBesides = [
 
 export function neededLength(reader: ConfigReader, what: string): Found<number> {
   return reader.needed(reader.number(maxPositionKeys, kLength), ["max_position_embeddings"], what);
-}
-
-/** What a table says of a name from a file, which may be "constructor". */
-function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /** The scaling's type under its present name. */

@@ -7,11 +7,12 @@ import { type Convention, mapNumbers, reorder, schemeOf, withExpected, withSchem
 import type { PosLab } from "../poslab.js";
 import { alibiConventions } from "./alibi.js";
 import { ropeConventions } from "./rope.js";
+import { named } from "../named.js";
 
 /** Changes of the scheme of a case; none for a scheme that has no known ones. */
 export function schemeConventions(item: Case, lab: PosLab): Convention[] {
   const { type } = schemeOf(item);
-  return Object.hasOwn(byType, type) ? byType[type]!(item, lab) : [];
+  return named(byType, type)?.(item, lab) ?? [];
 }
 
 const byType: Record<string, (item: Case, lab: PosLab) => Convention[]> = {

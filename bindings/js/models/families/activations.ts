@@ -3,6 +3,7 @@
 
 import type { ActivationName } from "../model-description.js";
 import type { Config } from "./config.js";
+import { named } from "../../named.js";
 
 const names: Record<string, ActivationName> = {
   gelu: "gelu-erf",
@@ -23,7 +24,7 @@ export function activationOf(config: Config, fallback: keyof typeof names, ...fi
 }
 
 export function activationNamed(name: string, config: Config, fields: readonly string[]): ActivationName {
-  const known = Object.hasOwn(names, name) ? names[name] : undefined;
+  const known = named(names, name);
   config.refuse(!known, fields.find((field) => config.value(field) !== undefined) ?? "", Object.keys(names).join(", "));
   return known!;
 }

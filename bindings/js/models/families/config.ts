@@ -3,6 +3,7 @@
 // it, and what is missing or of the wrong kind is said with its name.
 
 import { PosLabError } from "../../errors.js";
+import { named } from "../../named.js";
 
 export class Config {
   readonly json: Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export class Config {
   /** The first of the names that the config has with something other than null. */
   value(...names: string[]): unknown {
     for (const name of names) {
-      const value = Object.hasOwn(this.json, name) ? this.json[name] : undefined;
+      const value = named(this.json, name);
       if (value !== undefined && value !== null) return value;
     }
     return undefined;

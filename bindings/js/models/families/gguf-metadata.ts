@@ -7,6 +7,7 @@ import { PosLabError } from "../../errors.js";
 import { type ModelFile, readStored } from "../stored-tensor.js";
 import type { FrequencyFactors } from "./conventions.js";
 import { gateThenIn, modules, type Places, queriesKeysValues } from "./family.js";
+import { named } from "../../named.js";
 
 /** general.architecture to model_type. */
 const modelTypes: Record<string, string> = {
@@ -44,7 +45,7 @@ export async function ggufConfig(file: ModelFile, signal?: AbortSignal): Promise
     throw new PosLabError("missing", "GGUF: the file does not say its architecture (general.architecture)", {
       argument: "general.architecture",
     });
-  const modelType = Object.hasOwn(modelTypes, architecture) ? modelTypes[architecture]! : undefined;
+  const modelType = named(modelTypes, architecture);
   if (modelType === undefined)
     throw new PosLabError(
       "notDefined",

@@ -3,6 +3,7 @@
 // llama2.c's tokenizer.bin), byte-level BPE ("gpt2"), WordPiece ("bert"), unigrams ("t5").
 
 import { PosLabError } from "../../errors.js";
+import { named } from "../../named.js";
 
 export interface Vocabulary {
   kind: "llama" | "gpt2" | "bert" | "t5";
@@ -154,7 +155,7 @@ const preTokenizers: Record<string, object> = Object.fromEntries([
 
 function byteLevel({ tokens, merges, pre }: Vocabulary, cautions: string[]): object {
   if (!merges) throw new PosLabError("format", "the vocabulary has no merges, which byte-level BPE needs");
-  const known = pre === undefined ? gpt2Words : Object.hasOwn(preTokenizers, pre) ? preTokenizers[pre] : undefined;
+  const known = pre === undefined ? gpt2Words : named(preTokenizers, pre);
   if (!known)
     cautions.push(`texts are cut into words as GPT-2 does; the file asks for "${pre}", so some tokens may differ`);
   return {
