@@ -17,45 +17,40 @@ export async function compile(given: ModuleSource): Promise<WebAssembly.Module> 
   const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer;
   if (!isBytes && typeof given !== "string" && !(given instanceof URL))
     throw wrongArgument("type", "wasm", given, "a URL, bytes or a WebAssembly.Module");
-  const bytes = isBytes ? (given instanceof ArrayBuffer ? new Uint8Array(given) : given) : await readModule(given);
   const source = isBytes ? "the bytes given as wasm" : String(given);
+  const found = isBytes ? given : await readModule(given);
+  if (found instanceof Response)
+    return WebAssembly.compileStreaming(found).catch(failure(`${source} could not be compiled`));
+  const bytes = found instanceof ArrayBuffer ? new Uint8Array(found) : found;
   checkMagic(bytes, source);
-  try {
-    return await WebAssembly.compile(bytes as BufferSource);
-  } catch (cause) {
-    throw new PosLabError(
-      "load",
-      `${source} could not be compiled: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
+  return WebAssembly.compile(bytes as BufferSource).catch(failure(`${source} could not be compiled`));
+}
+
+/** What to do with a failure: the library's own error, with what the engine said. */
+function failure(what: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new PosLabError("load", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  };
 }
 
 /** Starts an instance of its own, with memory of its own. */
 export function start<T>(module: WebAssembly.Module, create: (options: object) => Promise<object>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: unknown): void => {
-      reject(
-        new PosLabError(
-          "load",
-          `the module could not be started: ${cause instanceof Error ? cause.message : String(cause)}`,
-          { cause },
-        ),
-      );
-    };
+  const started = new Promise<object>((resolve, reject) => {
     create({
       instantiateWasm(
         imports: WebAssembly.Imports,
         receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
       ) {
+        // The glue waits for ever when its module does not come.
         WebAssembly.instantiate(module, imports)
           .then((instance) => receive(instance, module))
-          .catch(failed);
+          .catch(reject);
         return {};
       },
       printErr: () => {},
-    }).then((started) => resolve(coreOf<T>(started)), failed);
+    }).then(resolve, reject);
   });
+  return started.then((core) => coreOf<T>(core), failure("the module could not be started"));
 }
 
 /** Refuses an engine that cannot run this build, before anything is fetched. */
@@ -76,37 +71,24 @@ export async function checkEngine(variant: Variant): Promise<void> {
   }
 }
 
-async function readModule(address: string | URL): Promise<Uint8Array> {
+/** Its bytes, or the answer of a server that says that it is a module: an engine compiles that while it arrives. */
+async function readModule(address: string | URL): Promise<Uint8Array | Response> {
   const url = address instanceof URL ? address : new URL(address, globalThis.location?.href ?? import.meta.url);
   if (url.protocol === "file:" && isNode) {
     const { readFile } = await importNode("fs/promises");
-    try {
-      return await readFile(url);
-    } catch (cause) {
-      throw new PosLabError(
-        "load",
-        `${url.href} could not be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      );
-    }
+    return readFile(url).catch(failure(`${url.href} could not be read`));
   }
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (cause) {
-    throw new PosLabError(
-      "load",
-      `${url.href} could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}`,
-      { cause },
-    );
-  }
+  const lost = failure(`${url.href} could not be fetched`);
+  const response = await fetch(url).catch(lost);
   if (!response.ok) {
     throw new PosLabError(
       "load",
       `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as the option wasm`,
     );
   }
-  return new Uint8Array(await response.arrayBuffer());
+  // compileStreaming takes this type and nothing else.
+  if (response.headers.get("content-type") === "application/wasm") return response;
+  return new Uint8Array(await response.arrayBuffer().catch(lost));
 }
 
 /**

@@ -14,8 +14,14 @@ const bytes = readFileSync(file);
 
 describe("loading", () => {
   const server = createServer((request, response) => {
+    const module = { "content-type": "application/wasm" };
     if (request.url === "/poslab.wasm") response.end(bytes);
-    else if (request.url === "/page") response.end("\n <!doctype html><title>not here</title>");
+    else if (request.url === "/typed.wasm") response.writeHead(200, module).end(bytes);
+    else if (request.url === "/typed-page") response.writeHead(200, module).end("<!doctype html>");
+    else if (request.url === "/cut-off") {
+      response.writeHead(200, { "content-length": bytes.length });
+      response.write(bytes.subarray(0, 9), () => response.destroy());
+    } else if (request.url === "/page") response.end("\n <!doctype html><title>not here</title>");
     else response.writeHead(404).end("no");
   });
   const address = new Promise<string>((resolve) => {
@@ -33,6 +39,7 @@ describe("loading", () => {
       file.href,
       `${base}/poslab.wasm`,
       new URL("/poslab.wasm", base),
+      `${base}/typed.wasm`,
       await WebAssembly.compile(bytes),
     ]) {
       const loaded = await loadPosLab({ wasm });
@@ -42,6 +49,8 @@ describe("loading", () => {
 
   it.each<[string, (base: string) => unknown, string]>([
     ["an HTML page", (base) => `${base}/page`, "is an HTML page, not the WebAssembly module"],
+    ["an HTML page called a module", (base) => `${base}/typed-page`, "could not be compiled"],
+    ["an answer that breaks off", (base) => `${base}/cut-off`, "cut-off could not be fetched"],
     ["a missing file", (base) => `${base}/nothing`, "the server answered 404"],
     ["a server that is not there", () => "http://127.0.0.1:1/poslab.wasm", "could not be fetched"],
     ["a path that is not there", () => new URL("nothing.wasm", import.meta.url), "could not be read"],
