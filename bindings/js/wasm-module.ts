@@ -86,8 +86,9 @@ async function readModule(address: string | URL): Promise<Uint8Array | Response>
       `${url.href} could not be fetched: the server answered ${response.status}; pass the right address as the option wasm`,
     );
   }
-  // compileStreaming takes this type and nothing else.
-  if (response.headers.get("content-type") === "application/wasm") return response;
+  // compileStreaming, where there is one, takes this type and nothing else.
+  const isModule = response.headers.get("content-type") === "application/wasm";
+  if (isModule && "compileStreaming" in WebAssembly) return response;
   return new Uint8Array(await response.arrayBuffer().catch(lost));
 }
 
