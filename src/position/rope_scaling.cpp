@@ -208,7 +208,7 @@ Status Llama3(const RopeScaling& scaling, FrequencyTable* table) {
     const double wavelength = 2 * kPi / frequency;
     if (wavelength > original / low) {
       frequency /= factor;
-    } else if (wavelength >= original / high) {
+    } else if (high > low && wavelength >= original / high) {  // equal factors (Llama 4): a step, nothing blends
       const double smooth = (original / wavelength - low) / (high - low);
       frequency = (1 - smooth) * frequency / factor + smooth * frequency;
     }
@@ -294,9 +294,9 @@ Result<RopeScaling> ParseRopeScaling(const Description& description) {
   if (const Field* list = FindField(description, "scaling.longFactor")) scaling.long_factor = list->numbers;
   scaling.low_freq_factor = NumberOr(description, "scaling.lowFreqFactor", 0);
   scaling.high_freq_factor = NumberOr(description, "scaling.highFreqFactor", 0);
-  if (scaling.type == Type::kLlama3 && scaling.high_freq_factor <= scaling.low_freq_factor) {
+  if (scaling.type == Type::kLlama3 && scaling.high_freq_factor < scaling.low_freq_factor) {
     return Status::Number(Code::kContradiction, "position.scaling.highFreqFactor", scaling.high_freq_factor,
-                          "above lowFreqFactor, {0}", scaling.low_freq_factor);
+                          "at least lowFreqFactor, {0}", scaling.low_freq_factor);
   }
   scaling.partial_rotary_factor = GivenNumber(description, "scaling.partialRotaryFactor");
   return scaling;

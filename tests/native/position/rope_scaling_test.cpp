@@ -199,6 +199,18 @@ TEST_CASE("Llama 3 leaves short waves, divides long ones and blends between") {
   CHECK(FrequenciesOf(fields(8), 64).inverse[31] == doctest::Approx(3.76732269e-7).epsilon(1e-8));
 }
 
+TEST_CASE("Llama 4 gives both factors as 1: long waves are divided, the others stay, nothing blends") {
+  const FrequencyTable plain = FrequenciesOf({Number("theta", 500000)}, 128);
+  const FrequencyTable scout =
+      FrequenciesOf({Number("theta", 500000), Text("scaling.ropeType", "llama3"), Number("scaling.factor", 16),
+                     Number("scaling.lowFreqFactor", 1), Number("scaling.highFreqFactor", 1),
+                     Number("scaling.originalMaxPositionEmbeddings", 8192)},
+                    128);
+  // 2 pi 500000^(2 * 34 / 128) = 6695, and 8219 for the next pair.
+  for (int64_t k = 0; k < 35; ++k) CHECK(scout.inverse[k] == plain.inverse[k]);
+  for (int64_t k = 35; k < 64; ++k) CHECK(scout.inverse[k] == plain.inverse[k] / 16);
+}
+
 std::vector<Field> Phi3() {
   std::vector<double> shorter, longer;
   for (int k = 0; k < 48; ++k) shorter.push_back(1 + 0.01 * k), longer.push_back(1 + k);
@@ -312,7 +324,7 @@ TEST_CASE("Contradictory scalings are refused") {
           .code() == Code::kContradiction);
   CHECK(Refusal("rope",
                 {Text("scaling.ropeType", "llama3"), Number("scaling.factor", 8), Number("scaling.lowFreqFactor", 4),
-                 Number("scaling.highFreqFactor", 4), Number("scaling.originalMaxPositionEmbeddings", 8192)})
+                 Number("scaling.highFreqFactor", 3), Number("scaling.originalMaxPositionEmbeddings", 8192)})
             .code() == Code::kContradiction);
   for (const char* type : {"ntk", "dynamic"}) {
     CHECK(FrequencyRefusal(
