@@ -157,9 +157,16 @@ export function readPositions(value: PositionArray, argument: string): CorePosit
 /** A key mask: 0 is hidden, everything else is seen. */
 export function readMask(value: unknown, argument: string): Uint8Array {
   if (!isTypedArray(value) && !Array.isArray(value))
-    throw wrongArgument("type", argument, value, "a list with 0 where a key is hidden");
+    throw wrongArgument("type", argument, value, "a list of 0 (hidden) or 1 (seen)");
   const mask = new Uint8Array(value.length);
-  for (let index = 0; index < value.length; index += 1) mask[index] = Number(value[index]) === 0 ? 0 : 1;
+  for (let index = 0; index < value.length; index += 1) {
+    const entry: unknown = value[index];
+    const number = typeof entry === "string" ? -1 : Number(entry);
+    // A mask to be added to scores has 0 for seen and something negative for hidden: the opposite.
+    if (number < 0 || number % 1 !== 0)
+      throw wrongArgument("range", `${argument}[${index}]`, entry, "0 (hidden) or 1 (seen)");
+    mask[index] = number === 0 ? 0 : 1;
+  }
   return mask;
 }
 

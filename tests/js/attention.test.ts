@@ -317,6 +317,15 @@ describe("refusals", () => {
     ["an unknown mask field", { mask: { casual: true } }, 'mask.casual is not known; did you mean "causal"?'],
     ["a NaN scale", { scale: NaN }, "scale"],
     ["a key mask of another length", { keyMask: [1] }, "keyMask: 1 was given; a list of 3"],
+    // pytorch/pytorch #21518: masks to be added say the opposite, and would hide what should be seen
+    [
+      "a key mask to be added",
+      { keyMask: [0, 0, -Infinity] },
+      "keyMask[2]: -Infinity was given; 0 (hidden) or 1 (seen)",
+    ],
+    ["a key mask with a large negative number", { keyMask: [-1e9, 0, 0] }, "keyMask[0]"],
+    ["a key mask of words", { keyMask: ["seen", "seen", "hidden"] }, "keyMask[0]"],
+    ["a key mask with NaN", { keyMask: [1, NaN, 1] }, "keyMask[1]"],
     ["positions of another length", { keyPositions: [1] }, "keyPositions: 1 was given; a list of 3 ids"],
     ["an embedding scheme", { position: { type: "sinusoidal" } }, "acts on attention"],
     ["an unknown option", { postion: { type: "alibi" } }, 'did you mean "position"?'],
