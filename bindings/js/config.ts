@@ -10,7 +10,7 @@ import { differencesFor } from "./config/differences.js";
 import { familyOf, languageModelOf, modelTypeOf } from "./config/families.js";
 import type { Family } from "./config/family.js";
 import { ggufReader, isGgufMetadata } from "./config/gguf-config.js";
-import { kindOf, kNoRope, layerTypesOf } from "./config/layers.js";
+import { hasNoPositions, kindOf, kNoRope, layerTypesOf } from "./config/layers.js";
 import { ConfigReader, isObject, type Json } from "./config/reader.js";
 import { builders } from "./config/schemes.js";
 import {
@@ -130,6 +130,7 @@ function typed(inner: ConfigReader, outer: ConfigReader): ConfigReader {
 function explainLayers(given: ConfigReader, family: Family, widths: Map<LayerExplanation, number>): Parts {
   const reader = withDefaults(given, family);
   for (const [code, message] of family.cautions ?? []) reader.caution(code, message);
+  noteSoftcap(reader);
   const kinds = layerTypesOf(reader, family);
   const unique = [...new Set(kinds)];
   const described = new Map(unique.map((kind) => [kind, explainKind(reader, family, kind, widths)]));
@@ -145,6 +146,15 @@ function explainLayers(given: ConfigReader, family: Family, widths: Map<LayerExp
     usableLength: usableLengthOf(reader, first.position, maxPositionsOf(reader, family)),
     widths,
   };
+}
+
+function noteSoftcap(reader: ConfigReader): void {
+  const cap = reader.number(["attn_logit_softcapping"], { minimum: 0 });
+  if (cap && cap.value > 0)
+    reader.caution(
+      "softcap",
+      `${cap.source} is ${cap.value}: the scores s become ${cap.value} tanh(s / ${cap.value}) before the mask and the softmax, which no scheme object says`,
+    );
 }
 
 /** The class's defaults behind what the file says; a default scaling only where the file has none. */
@@ -176,8 +186,9 @@ function explainKind(
   widths: Map<LayerExplanation, number>,
 ): LayerExplanation {
   const kind = layerType === kNoRope ? { none: true as const } : kindOf(family, layerType);
+  const unrotated = hasNoPositions(reader, kind);
   const headDim = headDimOf(reader, family, kind);
-  const built = builders[kind.none ? "none" : family.scheme]({ reader, family, kind, layerType, headDim });
+  const built = builders[unrotated ? "none" : family.scheme]({ reader, family, kind, layerType, headDim });
   const window = windowOf(reader, family, kind);
   const scale = softmaxScaleOf(reader, family, headDim);
   const causal = reader.boolean(["causal", "is_causal"]);
@@ -195,7 +206,7 @@ function explainKind(
     causal: causal?.value ?? family.causal ?? true,
     window: window?.value ?? null,
     softmaxScale: scale?.value ?? null,
-    logitTemperature: temperatureOf(reader, family, kind.none ?? false),
+    logitTemperature: temperatureOf(reader, family, unrotated),
     positionIds: built.positionIds ?? family.ids ?? { policy: "plain", offset: 0 },
     sources,
   };

@@ -10,6 +10,12 @@ const kSlidingOrFull: Readonly<Record<string, LayerKind>> = {
   chunked_attention: { window: "chunk" },
 };
 const kWindowFromLayer = { pattern: { windowFrom: "max_window_layers" }, windowGate: "use_sliding_window" } as const;
+/** Qwen3-Next: attention in every fourth layer. */
+const kLinearOrFull = {
+  defaults: { partial_rotary_factor: 0.25, head_dim: 256 },
+  kinds: { full_attention: {}, linear_attention: { none: true } },
+  pattern: { every: ["full_attention_interval"], otherwise: 4, special: "full_attention", rest: "linear_attention" },
+} as const;
 /** Local layers with a plain rotation of their own, every sixth layer global. */
 const kGemmaKinds: Readonly<Record<string, LayerKind>> = {
   full_attention: {},
@@ -63,9 +69,14 @@ export const decoderFamilies: readonly Family[] = [
     },
   },
   { names: ["dots1"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
+  { names: ["chameleon", "aria_text", "hunyuan", "hunyuan_v1_dense", "hunyuan_v1_moe"], scheme: "rope" },
+  { names: ["exaone", "flex_olmo", "mllama_text_model", "csm"], scheme: "rope", defaults: { rope_theta: 500000 } },
+  { names: ["emu3_text_model"], scheme: "rope", defaults: { rope_theta: 1000000 } },
+  { names: ["solar_open"], scheme: "rope", defaults: { rope_theta: 1000000, head_dim: 128 } },
   { names: ["granite", "granitemoe", "granitemoeshared"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["granitemoehybrid"], when: { position_embedding_type: "nope" }, scheme: "none" },
   { names: ["granitemoehybrid"], scheme: "rope", scale: { key: "attention_multiplier" } },
+  { names: ["hyperclovax"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["bitnet"], scheme: "rope", defaults: { rope_theta: 500000 } },
 
   // ---------------------------------------------------------------------------------------- a part of the head rotates
@@ -74,6 +85,7 @@ export const decoderFamilies: readonly Family[] = [
     scheme: "rope",
     defaults: { rotary_pct: 0.25, max_position_embeddings: 2048 },
   },
+  { names: ["gpt_neox_japanese"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
   {
     names: ["gptj", "codegen"],
     scheme: "rope",
@@ -94,6 +106,29 @@ export const decoderFamilies: readonly Family[] = [
   },
   { names: ["glm4_moe"], scheme: "rope", defaults: { partial_rotary_factor: 0.5, head_dim: 128 } },
   {
+    names: ["glm4v_text", "glm_ocr_text"],
+    scheme: "rope",
+    layout: "interleaved",
+    sections: { pairs: [8, 12, 12], order: "contiguous" },
+    defaults: { partial_rotary_factor: 0.5 },
+  },
+  {
+    names: ["glm4v_moe_text"],
+    scheme: "rope",
+    sections: { pairs: [8, 12, 12], order: "contiguous" },
+    defaults: { partial_rotary_factor: 0.5 },
+  },
+  { names: ["minimax_m2"], scheme: "rope", defaults: { rotary_dim: 64, head_dim: 128, rope_theta: 5000000 } },
+  {
+    names: ["moonshine"],
+    scheme: "rope",
+    layout: "interleaved",
+    parts: {
+      decoder: { scheme: "rope", layout: "interleaved", defaults: { partial_rotary_factor: 0.9 } },
+      encoder: { scheme: "rope", layout: "interleaved", causal: false, defaults: { partial_rotary_factor: 0.9 } },
+    },
+  },
+  {
     names: ["chatglm"],
     scheme: "rope",
     layout: "interleaved",
@@ -109,7 +144,7 @@ export const decoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- windows
   { names: ["mistral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
-  { names: ["ministral"], scheme: "rope", window: true, kinds: kSlidingOrFull },
+  { names: ["ministral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
   {
     names: ["ministral3"],
     scheme: "rope",
@@ -133,7 +168,7 @@ export const decoderFamilies: readonly Family[] = [
   { names: ["mixtral"], scheme: "rope", window: true, defaults: { rope_theta: 1000000 } },
   { names: ["starcoder2"], scheme: "rope", window: true },
   {
-    names: ["phi3"],
+    names: ["phi3", "phi4mm", "phi4_multimodal"],
     scheme: "rope",
     window: true,
     ropeTypes: { su: "longrope", yarn: "longrope" },
@@ -151,7 +186,8 @@ export const decoderFamilies: readonly Family[] = [
       ],
     ],
   },
-  { names: ["qwen2", "qwen2_moe", "qwen3_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
+  { names: ["qwen2", "qwen2_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
+  { names: ["qwen3_moe"], scheme: "rope", window: true, windowGate: "use_sliding_window", kinds: kSlidingOrFull },
   {
     names: ["qwen3"],
     scheme: "rope",
@@ -160,8 +196,9 @@ export const decoderFamilies: readonly Family[] = [
     defaults: { head_dim: 128 },
   },
   {
-    names: ["qwen2_vl", "qwen2_5_vl"],
+    names: ["qwen2_vl", "qwen2_5_vl", "qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"],
     scheme: "rope",
+    sections: { pairs: [16, 24, 24], order: "contiguous" },
     kinds: kSlidingOrFull,
     ...kWindowFromLayer,
     defaults: { rope_theta: 1000000 },
@@ -169,15 +206,31 @@ export const decoderFamilies: readonly Family[] = [
   {
     names: ["qwen3_vl", "qwen3_vl_text"],
     scheme: "rope",
+    sections: { pairs: [24, 20, 20], order: "interleaved" },
     defaults: { rope_theta: 500000, head_dim: 128 },
   },
-  { names: ["qwen3_vl_moe", "qwen3_vl_moe_text"], scheme: "rope", defaults: { rope_theta: 500000 } },
   {
-    names: ["qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"],
+    names: ["qwen3_vl_moe", "qwen3_vl_moe_text"],
     scheme: "rope",
-    defaults: { partial_rotary_factor: 0.25, head_dim: 256 },
-    kinds: { full_attention: {}, linear_attention: { none: true } },
-    pattern: { every: ["full_attention_interval"], otherwise: 4, special: "full_attention", rest: "linear_attention" },
+    sections: { pairs: [24, 20, 20], order: "interleaved" },
+    defaults: { rope_theta: 500000 },
+  },
+  {
+    names: ["qwen3_omni_moe", "qwen3_omni_moe_text"],
+    scheme: "rope",
+    sections: { pairs: [24, 20, 20], order: "interleaved" },
+    defaults: { rope_theta: 1000000 },
+  },
+  {
+    names: ["qwen3_next"],
+    scheme: "rope",
+    ...kLinearOrFull,
+  },
+  {
+    names: ["qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"],
+    scheme: "rope",
+    sections: { pairs: [11, 11, 10], order: "interleaved" },
+    ...kLinearOrFull,
   },
   {
     names: ["qwen"],
@@ -215,7 +268,7 @@ export const decoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- layers of several kinds
   {
-    names: ["gemma2"],
+    names: ["gemma2", "vaultgemma"],
     scheme: "rope",
     kinds: kSlidingOrFull,
     pattern: { every: [], otherwise: 2, special: "full_attention", rest: "sliding_attention" },
@@ -291,11 +344,30 @@ export const decoderFamilies: readonly Family[] = [
     defaults: { sliding_window: 4096, rope_theta: 10000 },
   },
   {
-    names: ["exaone4"],
+    // Its small models have no window, and rotate in every layer.
+    names: ["exaone4", "exaone_moe"],
+    scheme: "rope",
+    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: { with: "sliding_window" } } },
+    pattern: {
+      every: ["sliding_window_pattern"],
+      otherwise: 4,
+      special: "full_attention",
+      rest: "sliding_attention",
+      with: "sliding_window",
+    },
+    defaults: { sliding_window: 4096 },
+  },
+  {
+    names: ["afmoe"],
     scheme: "rope",
     kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
-    pattern: { every: ["sliding_window_pattern"], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
-    defaults: { sliding_window: 4096 },
+    pattern: {
+      every: ["global_attn_every_n_layers"],
+      otherwise: 4,
+      special: "full_attention",
+      rest: "sliding_attention",
+    },
+    defaults: { sliding_window: 1024, head_dim: 128 },
   },
   {
     names: ["llama4_text", "llama4"],
@@ -323,12 +395,29 @@ export const decoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- latent attention
   {
-    names: ["deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2"],
+    names: ["deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "youtu"],
     scheme: "rope",
     layout: "interleaved",
+    layoutKey: "rope_interleave",
     scale: { latent: true },
     defaults: { qk_rope_head_dim: 64, qk_nope_head_dim: 128 },
   },
+  {
+    names: ["glm4_moe_lite", "glm_moe_dsa"],
+    scheme: "rope",
+    layout: "interleaved",
+    layoutKey: "rope_interleave",
+    scale: { latent: true },
+    defaults: { qk_rope_head_dim: 64, qk_nope_head_dim: 192 },
+  },
+  {
+    names: ["longcat_flash"],
+    scheme: "rope",
+    layout: "interleaved",
+    scale: { latent: true },
+    defaults: { qk_rope_head_dim: 64, qk_nope_head_dim: 128, rope_theta: 10000000 },
+  },
+  { names: ["kimi_linear"], when: { mla_use_nope: true }, scheme: "none", scale: { latent: true } },
   { names: ["minicpm3"], scheme: "rope", scale: { latent: true } },
 
   // ---------------------------------------------------------------------------------------- linear biases
@@ -366,14 +455,15 @@ export const decoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- learned tables
   {
-    names: ["gpt2", "gpt_bigcode", "openai-gpt"],
+    names: ["gpt2", "gpt_bigcode"],
     when: { scale_attn_weights: false },
     scheme: "learned",
     scale: { constant: 1 },
     ids: { policy: "mask", offset: 0 },
   },
+  { names: ["openai-gpt"], scheme: "learned", defaults: { n_positions: 512 } },
   {
-    names: ["gpt2", "gpt_bigcode", "openai-gpt"],
+    names: ["gpt2", "gpt_bigcode"],
     scheme: "learned",
     defaults: { n_positions: 1024 },
     ids: { policy: "mask", offset: 0 },
@@ -392,6 +482,23 @@ export const decoderFamilies: readonly Family[] = [
     scheme: "learned",
     rowsBeyond: 2,
     ids: { policy: "mask", offset: 2, paddingRow: 1 },
+    defaults: { max_position_embeddings: 2048 },
+  },
+  {
+    names: ["biogpt"],
+    scheme: "learned",
+    rowsBeyond: 2,
+    ids: { policy: "plain", offset: 2 },
+    defaults: { max_position_embeddings: 1024 },
+  },
+
+  // ---------------------------------------------------------------------------------------- sinusoids
+  { names: ["ctrl"], scheme: "sinusoidal", options: { layout: "concatenated" }, defaults: { n_positions: 256 } },
+  {
+    names: ["xglm"],
+    scheme: "sinusoidal",
+    options: { layout: "concatenated", denominator: "half-dim-minus-one" },
+    ids: { policy: "plain", offset: 2 },
     defaults: { max_position_embeddings: 2048 },
   },
 ];

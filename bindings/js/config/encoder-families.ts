@@ -26,12 +26,26 @@ const kBartPart: Part = {
   ids: { policy: "plain", offset: 2 },
   defaults: { max_position_embeddings: 1024 },
 };
+/** A table of exactly as many rows as positions. */
+const kPlainPart: Part = { scheme: "learned", defaults: { max_position_embeddings: 1024 } };
 const kFairseqPart: Part = {
   scheme: "sinusoidal",
   options: { layout: "concatenated", denominator: "half-dim-minus-one" },
   ids: kAfterPadding(1),
   defaults: { max_position_embeddings: 1024 },
 };
+const kPegasusXPart: Part = {
+  scheme: "sinusoidal",
+  options: { layout: "concatenated", denominator: "half-dim-minus-one" },
+  defaults: { max_position_embeddings: 16384 },
+};
+const kModernBertPattern = {
+  every: ["global_attn_every_n_layers"],
+  otherwise: 3,
+  special: "full_attention",
+  rest: "sliding_attention",
+  fromFirst: true,
+} as const;
 const kMarianPart: Part = {
   scheme: "sinusoidal",
   options: { layout: "concatenated" },
@@ -88,7 +102,10 @@ export const encoderFamilies: readonly Family[] = [
     defaults: { max_position_embeddings: 512 },
   },
   {
-    names: ["roberta", "xlm-roberta", "camembert", "data2vec-text", "roberta-prelayernorm", "xlm-roberta-xl"],
+    names: [
+      ...["roberta", "xlm-roberta", "camembert", "data2vec-text", "roberta-prelayernorm", "xlm-roberta-xl"],
+      ...["ibert", "lilt", "luke", "mluke", "markuplm", "xmod"],
+    ],
     scheme: "learned",
     causal: false,
     ids: kAfterPadding(1),
@@ -117,7 +134,7 @@ export const encoderFamilies: readonly Family[] = [
 
   // ---------------------------------------------------------------------------------------- rotations
   {
-    names: ["modernbert", "modernbert-decoder"],
+    names: ["modernbert"],
     scheme: "rope",
     causal: false,
     perKind: true,
@@ -129,13 +146,24 @@ export const encoderFamilies: readonly Family[] = [
         rope: { theta: ["local_rope_theta"], defaultTheta: 10000, unscaled: true },
       },
     },
-    pattern: {
-      every: ["global_attn_every_n_layers"],
-      otherwise: 3,
-      special: "full_attention",
-      rest: "sliding_attention",
-      fromFirst: true,
+    pattern: kModernBertPattern,
+    defaults: { local_attention: 128, max_position_embeddings: 8192 },
+  },
+  {
+    // Half of local_attention, and all of it before the query.
+    names: ["modernbert-decoder"],
+    scheme: "rope",
+    perKind: true,
+    windowKeys: ["local_attention"],
+    windowShare: 0.5,
+    kinds: {
+      full_attention: { rope: { theta: ["global_rope_theta"], defaultTheta: 160000 } },
+      sliding_attention: {
+        window: "sliding",
+        rope: { theta: ["local_rope_theta"], defaultTheta: 10000, unscaled: true },
+      },
     },
+    pattern: kModernBertPattern,
     defaults: { local_attention: 128, max_position_embeddings: 8192 },
   },
   {
@@ -202,9 +230,40 @@ export const encoderFamilies: readonly Family[] = [
     cautions: [["table-per-layer", "each layer has a table of its own; n_positions is no limit"]],
   },
   {
-    names: ["bart", "mbart", "pegasus-x", "blenderbot-small", "led"],
+    names: ["bart", "mbart", "plbart", "mvp"],
     scheme: "learned",
     parts: { decoder: kBartPart, encoder: { ...kBartPart, causal: false } },
+  },
+  // Made after BART, without the two rows that it leaves out.
+  {
+    names: ["blenderbot", "blenderbot-small", "bigbird_pegasus"],
+    scheme: "learned",
+    parts: { decoder: kPlainPart, encoder: { ...kPlainPart, causal: false } },
+  },
+  {
+    names: ["led"],
+    scheme: "learned",
+    parts: {
+      decoder: {
+        scheme: "learned",
+        maxPositions: "max_decoder_position_embeddings",
+        defaults: { max_decoder_position_embeddings: 1024 },
+      },
+      encoder: {
+        scheme: "learned",
+        causal: false,
+        maxPositions: "max_encoder_position_embeddings",
+        windowKeys: ["attention_window"],
+        window: true,
+        kinds: { all: { window: "both-sides" } },
+        defaults: { max_encoder_position_embeddings: 16384, attention_window: 512 },
+      },
+    },
+  },
+  {
+    names: ["pegasus-x", "pegasus_x"],
+    scheme: "sinusoidal",
+    parts: { decoder: kPegasusXPart, encoder: { ...kPegasusXPart, causal: false } },
   },
   {
     names: ["marian", "pegasus"],

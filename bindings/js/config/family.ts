@@ -16,6 +16,8 @@ export type Scale =
   | { key: string }
   /** 1 / sqrt(the number at a key) */
   | { inverseSqrt: string }
+  /** 1 / sqrt(the model's width shared out among the heads), whatever width a head has */
+  | { modelShare: true }
   /** 1 / head width (maximal update parametrization) */
   | { inverseHead: true }
   /** latent attention: 1 / sqrt(rotated + unrotated width), times yarn's mscale_all_dim magnitude squared */
@@ -25,8 +27,11 @@ export type Scale =
 
 /** Which kind each layer is, where `layer_types` does not list them. */
 export type LayerPattern =
-  /** every n-th layer is special, the others are `rest`; counted so that layer n - 1 is the first special one */
-  | { every: readonly string[]; otherwise: number; special: string; rest: string; fromFirst?: boolean }
+  /**
+   * every n-th layer is special, the others are `rest`; counted so that layer n - 1 is the first special one. All are
+   * special where the key `with` says no number
+   */
+  | { every: readonly string[]; otherwise: number; special: string; rest: string; fromFirst?: boolean; with?: string }
   /** a window from layer number `max_window_layers` on */
   | { windowFrom: string };
 
@@ -34,7 +39,7 @@ export type LayerPattern =
 export interface LayerKind {
   rope?: RopeOverride;
   /** a key with a head width of its own */ headDim?: string;
-  /** no positions in these layers */ none?: true;
+  /** no positions in these layers, or only where a key says a number */ none?: true | { with: string };
   window?: "sliding" | "chunk" | "both-sides";
 }
 
@@ -48,6 +53,8 @@ export interface Family {
   /** which lanes a rotation pairs; default "half" */ layout?: "half" | "interleaved";
   /** a key that says true for interleaved */ layoutKey?: string;
   /** a key that multiplies theta */ thetaTimes?: string;
+  /** M-RoPE: what the class takes where the file does not say it */
+  sections?: { pairs: readonly number[]; order: "contiguous" | "interleaved" };
   /** this family's own meaning of a rope_type */ ropeTypes?: Readonly<
     Record<string, "default" | "longrope" | "yarn" | "linear">
   >;
@@ -66,6 +73,7 @@ export interface Family {
   /** layers without positions: listed at no_rope_layers (0), or every n-th */ noRope?: true;
   /** every layer has a window, unless the kinds say otherwise */ window?: true;
   /** the keys of the window; default sliding_window */ windowKeys?: readonly string[];
+  /** of what the key says, rounded down; default 1 */ windowShare?: number;
   /** a key that must be true for the window to count */ windowGate?: string;
   /** parts with positions of their own; the first is what `usableLength` is about */ parts?: Readonly<
     Record<string, Part>

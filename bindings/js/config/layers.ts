@@ -2,9 +2,10 @@
 // Which kind each layer of a model is: as `layer_types` lists them, or by the family's pattern, and which have no
 // positions at all.
 
+import { wrongArgument } from "../errors.js";
 import type { Family, LayerKind } from "./family.js";
-import type { ConfigReader } from "./reader.js";
-import { layerCountOf } from "./sizes.js";
+import type { ConfigReader, Found } from "./reader.js";
+import { gateIsOpen, layerCountOf } from "./sizes.js";
 
 /** Layers without positions that are otherwise like the others. */
 export const kNoRope = "no_rope";
@@ -21,6 +22,11 @@ export function kindOf(family: Family, layerType: string): LayerKind {
   if (/chunk/.test(layerType)) return { window: "chunk" };
   if (/linear|mamba|conv|recurrent|ssm/.test(layerType)) return { none: true };
   return {};
+}
+
+/** True for layers whose queries and keys stay as they are. */
+export function hasNoPositions(reader: ConfigReader, { none }: LayerKind): boolean {
+  return typeof none === "object" ? reader.number([none.with]) !== undefined : none === true;
 }
 
 /** The kind of each layer; one entry where the file does not say how many layers there are. */
@@ -45,16 +51,58 @@ function byPattern(reader: ConfigReader, family: Family, count: number | undefin
   const plain = family.noRope && reader.number(["attention_chunk_size"]) ? "chunked_attention" : kPlain;
   if (!pattern) return Array.from({ length: Math.max(length, 1) }, () => plain);
   if ("windowFrom" in pattern) {
-    const from = reader.number([pattern.windowFrom], { minimum: 0, whole: true });
-    const hasWindow = family.windowGate === undefined || reader.boolean([family.windowGate])?.value === true;
+    const from = reader.number([pattern.windowFrom], { minimum: 0, whole: true }) ?? {
+      value: 28,
+      source: `${reader.shown(pattern.windowFrom)}, by default`,
+    };
+    const hasWindow = gateIsOpen(reader, family);
+    cautionAboutWindow(reader, family, hasWindow, from, length);
     return Array.from({ length: Math.max(length, 1) }, (_, layer) =>
-      hasWindow && layer >= (from?.value ?? 28) ? "sliding_attention" : plain,
+      hasWindow && layer >= from.value ? "sliding_attention" : plain,
     );
   }
-  const every = reader.number(pattern.every, { minimum: 1, whole: true })?.value ?? pattern.otherwise;
-  const isSpecial = (layer: number): boolean => (layer + (pattern.fromFirst ? 0 : 1)) % every === 0;
+  if (pattern.with !== undefined && reader.number([pattern.with]) === undefined)
+    return Array.from({ length: Math.max(length, 1) }, () => pattern.special);
+  const letters = lettersOf(reader, pattern.every);
+  const every =
+    letters?.length ?? reader.number(pattern.every, { minimum: 1, whole: true })?.value ?? pattern.otherwise;
+  const isSpecial = (layer: number): boolean =>
+    letters
+      ? letters[layer % every] !== "L" || layer === length - 1
+      : (layer + (pattern.fromFirst ? 0 : 1)) % every === 0;
   if (length === 0) return [pattern.special, pattern.rest];
   return Array.from({ length }, (_, layer) => (isSpecial(layer) ? pattern.special : pattern.rest));
+}
+
+/** A window that stands in the file and reaches no layer. */
+function cautionAboutWindow(
+  reader: ConfigReader,
+  { windowGate = "" }: Family,
+  hasWindow: boolean,
+  from: Found<number>,
+  count: number,
+): void {
+  const window = reader.number(["sliding_window"]);
+  if (!window) return;
+  if (!hasWindow && !reader.has(windowGate))
+    reader.caution(
+      "window-without-effect",
+      `${window.source} is ${window.value}, but ${reader.shown(windowGate)} is not there and false by default: every layer sees everything`,
+    );
+  if (hasWindow && count > 0 && from.value >= count)
+    reader.caution(
+      "window-without-effect",
+      `${window.source} is ${window.value}, but holds from layer ${from.value} on (${from.source}), and there are ${count}: every layer sees everything`,
+    );
+}
+
+/** "LLLG": local and global layers in turn, and the last layer global whatever its turn (EXAONE 4). */
+function lettersOf(reader: ConfigReader, keys: readonly string[]): string | undefined {
+  const key = keys.find((name) => typeof reader.raw(name) === "string");
+  const letters = key === undefined ? undefined : reader.text([key]);
+  if (letters && !/^[LG]+$/.test(letters.value))
+    throw wrongArgument("range", letters.source, letters.value, "a whole number, or letters L (local) and G (global),");
+  return letters?.value;
 }
 
 /** no_rope_layers: 1 means that the layer rotates and 0 that it does not, whatever the name says. */

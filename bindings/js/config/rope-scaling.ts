@@ -126,11 +126,11 @@ export function resolveType(
     return "default";
   }
   sources["scaling.ropeType"] = found.source;
-  if (found.source.endsWith(".type"))
+  if (!reader.has(`${dictionary}.rope_type`))
     reader.caution("old-spelling", `${found.source}: the key is called rope_type today`);
   const renamed = named(family.ropeTypes ?? {}, found.value) ?? named(kOtherNames, found.value);
   if (renamed) {
-    if (found.value !== "mrope")
+    if (found.value !== "mrope" && found.value !== "none")
       reader.caution("old-spelling", `${found.source}: "${found.value}" is called "${renamed}" today`);
     return renamed;
   }
@@ -150,11 +150,16 @@ export function resolveType(
 /** M-RoPE: how many pairs turn by the time, the row and the column of a token. */
 export function resolveSections(
   reader: ConfigReader,
-  dictionary: string,
+  family: Family,
+  dictionary: string | undefined,
   rotaryDim: number,
   sources: Record<string, string>,
 ): Pick<Rope, "sections" | "sectionOrder"> {
-  const sections = reader.numbers([`${dictionary}.mrope_section`], { minimum: 0, whole: true });
+  const own = family.sections;
+  const given =
+    dictionary === undefined ? undefined : reader.numbers([`${dictionary}.mrope_section`], { minimum: 0, whole: true });
+  const fits = own?.pairs.reduce((sum, pairs) => sum + pairs, 0) === rotaryDim / 2;
+  const sections = given ?? (own && fits ? { value: [...own.pairs], source: `family ${family.names[0]}` } : undefined);
   if (!sections) return {};
   const pairs = sections.value.reduce((sum, section) => sum + section, 0);
   if (2 * pairs !== rotaryDim)
@@ -164,14 +169,16 @@ export function resolveSections(
       sections.value,
       `in all ${rotaryDim / 2} pairs, as many as turn,`,
     );
-  const interleaved = reader.boolean([`${dictionary}.mrope_interleaved`]);
+  const interleaved = dictionary === undefined ? undefined : reader.boolean([`${dictionary}.mrope_interleaved`]);
+  const isInterleaved = interleaved?.value ?? own?.order === "interleaved";
   reader.caution(
     "mrope-sections",
-    `${sections.source} ${JSON.stringify(sections.value)}: pairs of lanes take time, height and width positions, ${interleaved?.value ? "interleaved" : "in contiguous sections"}; for text alone all three are equal`,
+    `${sections.source} ${JSON.stringify(sections.value)}: pairs of lanes take time, height and width positions, ${isInterleaved ? "interleaved" : "in contiguous sections"}; for text alone all three are equal`,
   );
   sources.sections = sections.source;
   if (interleaved) sources.sectionOrder = interleaved.source;
-  return { sections: sections.value, sectionOrder: interleaved?.value ? "interleaved" : "contiguous" };
+  else if (own) sources.sectionOrder = `family ${family.names[0]}`;
+  return { sections: sections.value, sectionOrder: isInterleaved ? "interleaved" : "contiguous" };
 }
 
 /** The numbers that a scaling of this type has. */
@@ -251,15 +258,17 @@ function fillLengths(
   for (const field of required) {
     const { key } = kScalingFields[ropeType].find((entry) => entry.field === field)!;
     if (scaling[field] === undefined)
-      throw new PosLabError("missing", `${reader.shown(dictionary)}.${key} is missing; ${ropeType} scaling needs it`, {
-        argument: `${reader.shown(dictionary)}.${key}`,
-      });
+      throw new PosLabError(
+        "missing",
+        `${reader.shown(`${dictionary}.${key}`)} is missing; ${ropeType} scaling needs it`,
+        { argument: reader.shown(`${dictionary}.${key}`) },
+      );
   }
 }
 
 function cautionAbout(reader: ConfigReader, dictionary: string, scaling: RopeScaling): void {
   const { ropeType, factor, originalMaxPositionEmbeddings: original } = scaling;
-  const name = (key: string): string => `${reader.shown(dictionary)}.${key}`;
+  const name = (key: string): string => reader.shown(`${dictionary}.${key}`);
   const longest = reader.number(maxPositionKeys, kLength);
   if (factor !== undefined && factor < 1)
     reader.caution("factor-below-one", `${name("factor")} is ${factor}; a factor below 1 makes texts shorter`);
@@ -271,12 +280,12 @@ function cautionAbout(reader: ConfigReader, dictionary: string, scaling: RopeSca
         `${name("factor")} is ${factor}, but ${longest.source} / original length is ${longest.value} / ${original} = ${ratio}; the factor is taken`,
       );
   }
-  if (ropeType === "llama3" && scaling.highFreqFactor! <= scaling.lowFreqFactor!)
+  if (ropeType === "llama3" && scaling.highFreqFactor! < scaling.lowFreqFactor!)
     throw wrongArgument(
       "contradiction",
       name("high_freq_factor"),
       scaling.highFreqFactor,
-      `above low_freq_factor, ${scaling.lowFreqFactor},`,
+      `at least low_freq_factor, ${scaling.lowFreqFactor},`,
     );
   if (scaling.betaFast && scaling.betaSlow && scaling.betaFast < scaling.betaSlow)
     throw wrongArgument(

@@ -30,6 +30,7 @@ export const thetaKeys = [
   "rope_embedding_base",
   "rope_base",
   "rotary_base",
+  "rope_freq_constant",
   "attn_config.rope_theta",
 ] as const;
 export const partialKeys = [
@@ -93,8 +94,13 @@ export function resolveRope(
   sources.rotaryDim = width.source;
   const position: Rope = { type: "rope", theta: theta.value, layout };
   if (type !== "proportional") position.rotaryDim = width.value;
-  if (scalingKey !== undefined) Object.assign(position, resolveSections(reader, scalingKey, width.value, sources));
-  if (scalingKey !== undefined && type !== undefined && type !== "default") {
+  Object.assign(position, resolveSections(reader, family, scalingKey, width.value, sources));
+  const alpha = type === "dynamic" ? reader.number([`${scalingKey}.alpha`], kPositive) : undefined;
+  if (alpha && width.value > 2) {
+    // HunYuan says "dynamic" and means one larger theta for every length.
+    position.theta = theta.value * alpha.value ** (width.value / (width.value - 2));
+    sources.theta = `${theta.source} times ${alpha.source} ^ (${width.value} / ${width.value - 2})`;
+  } else if (scalingKey !== undefined && type !== undefined && type !== "default") {
     const scaling = resolveScaling(reader, scalingKey, type, width.value, sources);
     position.scaling = scaling;
     if (type === "proportional" && width.partial !== undefined) scaling.partialRotaryFactor = width.partial;

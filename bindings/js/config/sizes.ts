@@ -18,6 +18,8 @@ const kHeadKeys = [
   "num_heads",
   "decoder_attention_heads",
   "encoder_attention_heads",
+  "decoder_num_attention_heads",
+  "encoder_num_attention_heads",
 ];
 const kHeadDimKeys = ["head_dim", "kv_channels", "d_kv", "d_head", "attention_head_dim"];
 const kLayerKeys = ["num_hidden_layers", "n_layer", "n_layers", "num_layers"];
@@ -31,8 +33,8 @@ export function layerCountOf(reader: ConfigReader): number | undefined {
 }
 
 /** The width of a query and key head: its own key, or the model's width shared out. */
-export function headDimOf(reader: ConfigReader, { scale }: Family, kind: LayerKind): Found<number> | undefined {
-  if (scale && "latent" in scale) return latentHead(reader);
+export function headDimOf(reader: ConfigReader, { scale, scheme }: Family, kind: LayerKind): Found<number> | undefined {
+  if (scale && "latent" in scale) return latentHead(reader, scheme === "rope");
   const given = reader.number(kind.headDim ? [kind.headDim, ...kHeadDimKeys] : kHeadDimKeys, kCount);
   if (given) return given;
   const hidden = reader.number(kHiddenKeys, kCount);
@@ -49,14 +51,15 @@ export function headDimOf(reader: ConfigReader, { scale }: Family, kind: LayerKi
 }
 
 /** Latent attention: a rotated part after an unrotated one. */
-function latentHead(reader: ConfigReader): Found<number> | undefined {
+function latentHead(reader: ConfigReader, rotates: boolean): Found<number> | undefined {
   const rotated = reader.number(["qk_rope_head_dim"], kCount);
   const unrotated = reader.number(["qk_nope_head_dim"], { minimum: 0, whole: true });
   if (!rotated || !unrotated) return undefined;
-  reader.caution(
-    "latent-attention",
-    `the rotation turns a part of its own of every query and key, ${rotated.value} wide and after ${unrotated.value} unrotated lanes; the scheme object is about that part`,
-  );
+  if (rotates)
+    reader.caution(
+      "latent-attention",
+      `the rotation turns a part of its own of every query and key, ${rotated.value} wide and after ${unrotated.value} unrotated lanes; the scheme object is about that part`,
+    );
   return { value: rotated.value + unrotated.value, source: `${unrotated.source} + ${rotated.source}` };
 }
 
@@ -78,9 +81,9 @@ export function windowOf(reader: ConfigReader, family: Family, kind: LayerKind):
       );
     return chunk;
   }
-  if (kind.window === undefined && !family.window) return undefined;
-  const gate = family.windowGate ? reader.boolean([family.windowGate]) : undefined;
-  if (family.windowGate && !(gate?.value ?? family.known === false)) return undefined;
+  // Where the file lists the kinds, a window is those layers' that are listed as local.
+  if (kind.window === undefined && (!family.window || reader.has("layer_types"))) return undefined;
+  if (!gateIsOpen(reader, family)) return undefined;
   const keys = family.windowKeys ?? ["sliding_window"];
   const isListed = family.windowKeys !== undefined && Array.isArray(reader.raw(keys[0]!));
   const window = isListed ? equalWindows(reader, keys) : reader.number(keys, kLength);
@@ -89,7 +92,18 @@ export function windowOf(reader: ConfigReader, family: Family, kind: LayerKind):
       "window-both-sides",
       `${window.source} ${window.value}: a query sees ${Math.floor(window.value / 2)} keys to either side, not ${window.value} before it`,
     );
+  if (window && family.windowShare !== undefined)
+    return {
+      value: Math.max(1, Math.floor(window.value * family.windowShare)),
+      source: `${window.source} times ${family.windowShare}`,
+    };
   return window;
+}
+
+/** Whether a window counts, where a family has a switch for it. */
+export function gateIsOpen(reader: ConfigReader, { windowGate, known }: Family): boolean {
+  if (windowGate === undefined) return true;
+  return reader.boolean([windowGate])?.value ?? known === false;
 }
 
 /** A window listed layer by layer. */
@@ -106,9 +120,15 @@ function equalWindows(reader: ConfigReader, keys: readonly string[]): Found<numb
 /** The factor of q k before the softmax. */
 export function softmaxScaleOf(
   reader: ConfigReader,
-  { scale }: Pick<Family, "scale">,
+  { scale, known }: Pick<Family, "scale" | "known">,
   headDim: Found<number> | undefined,
 ): Found<number> | undefined {
+  if (known === false) {
+    const multiplier = reader.number(["attention_multiplier"], kPositive);
+    if (multiplier) return multiplier;
+    const scalar = reader.number(["query_pre_attn_scalar"], kPositive);
+    if (scalar) return { value: scalar.value ** -0.5, source: `1 / sqrt(${scalar.source})` };
+  }
   if (scale && "constant" in scale)
     return { value: scale.constant, source: "the family's own: no 1 / sqrt(head width)" };
   if (scale && "key" in scale) {
@@ -118,6 +138,12 @@ export function softmaxScaleOf(
   if (scale && "inverseSqrt" in scale) {
     const given = reader.number([scale.inverseSqrt], kPositive);
     if (given) return { value: given.value ** -0.5, source: `1 / sqrt(${given.source})` };
+  }
+  if (scale && "modelShare" in scale) {
+    const hidden = reader.number(kHiddenKeys, kCount);
+    const heads = headsOf(reader);
+    if (hidden && heads)
+      return { value: (heads.value / hidden.value) ** 0.5, source: `1 / sqrt(${hidden.source} / ${heads.source})` };
   }
   if (!headDim) return undefined;
   if (scale && "latent" in scale) return latentScale(reader, headDim);
@@ -145,7 +171,8 @@ function latentScale(reader: ConfigReader, headDim: Found<number>): Found<number
   for (const dictionary of ["rope_scaling", "rope_parameters"]) {
     const mscale = reader.number([`${dictionary}.mscale_all_dim`], { minimum: 0 });
     const factor = reader.number([`${dictionary}.factor`], kPositive);
-    if (!mscale || !factor || mscale.value === 0 || factor.value <= 1) continue;
+    const type = reader.text([`${dictionary}.rope_type`, `${dictionary}.type`])?.value ?? "default";
+    if (!mscale || !factor || mscale.value === 0 || factor.value <= 1 || type === "default") continue;
     const magnitude = 0.1 * mscale.value * Math.log(factor.value) + 1;
     return {
       value: plain * magnitude ** 2,

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Configs that other programs were reported to misread, with the report: what each means, computed in double by hand.
+
+import { describe, expect, it } from "vitest";
+import { explainConfig } from "../../bindings/js/config.js";
+import { all, codes, llama, refusal } from "./config-explained.js";
+
+const sizes = {
+  hidden_size: 1024,
+  num_attention_heads: 8,
+  num_hidden_layers: 8,
+  max_position_embeddings: 32768,
+  rope_theta: 1e4,
+};
+/** The first letters of the kinds of the layers: a (all), f(ull), s(liding), n(o rope), l(inear). */
+const letters = (config: object): string | undefined =>
+  explainConfig(config)
+    .layerTypes?.map((kind) => kind[0])
+    .join("");
+
+describe("layers", () => {
+  const exaone = { ...sizes, model_type: "exaone4", sliding_window: 4096 };
+  it.each<[string, object, string | undefined]>([
+    // huggingface/transformers #39696: a pattern in letters, and its last layer always global
+    ["EXAONE 4, a number", { ...exaone, sliding_window_pattern: 4 }, "aaafaaaf"],
+    ["EXAONE 4, letters", { ...exaone, sliding_window_pattern: "LLLG" }, "aaafaaaf"],
+    ["EXAONE 4, letters that do not fit", { ...exaone, sliding_window_pattern: "LLG" }, "aafaafaf"],
+    // the same: without a window there is one kind of layer, and it rotates
+    ["EXAONE 4 1.2B", { ...exaone, sliding_window: null, sliding_window_pattern: null }, undefined],
+    ["Trinity", { ...sizes, model_type: "afmoe" }, "aaafaaaf"],
+  ])("%s", (_, config, kinds) => {
+    expect(letters(config)).toBe(kinds);
+    const { layers } = explainConfig(config);
+    expect(layers.all!.position.type).toBe("rope");
+    if (kinds) expect(layers.full_attention).toMatchObject({ position: { type: "none" }, window: null });
+  });
+
+  it("EXAONE 4 with other letters is refused by name", () => {
+    expect(refusal({ ...exaone, sliding_window_pattern: "LLXG" }).argument).toBe("sliding_window_pattern");
+    expect(all({ ...exaone, sliding_window: null, layer_types: Array(8).fill("full_attention") }).rotaryDim).toBe(128);
+  });
+
+  it("a window that reaches no layer is a caution", () => {
+    // huggingface/transformers #40126: Qwen has a switch that is off by default, and a first layer that is 28
+    const qwen = { ...sizes, model_type: "qwen3", sliding_window: 2048 };
+    const said = (config: object): boolean => codes(explainConfig(config)).includes("window-without-effect");
+    expect(said(qwen)).toBe(true);
+    expect(said({ ...qwen, use_sliding_window: true })).toBe(true);
+    expect(said({ ...qwen, use_sliding_window: true, max_window_layers: 4 })).toBe(false);
+    expect(said({ ...qwen, use_sliding_window: false })).toBe(false);
+  });
+});
+
+describe("windows", () => {
+  it("are those of the layers that are listed as local", () => {
+    // vllm-project/vllm #21863: a window that was of every layer, as of a model without such a list
+    const listed = ["full_attention", "sliding_attention", "sliding_attention"];
+    const ministral = { ...sizes, num_hidden_layers: 3, model_type: "ministral", sliding_window: 64 };
+    expect(explainConfig({ ...ministral, layer_types: listed }).layers).toMatchObject({
+      all: { window: null },
+      sliding_attention: { window: 64 },
+    });
+    expect(all(ministral).window).toBe(64);
+  });
+});
+
+describe("tables", () => {
+  const places = (modelType: string, keys: object = {}) => {
+    const { layers } = explainConfig({ hidden_size: 64, num_attention_heads: 2, model_type: modelType, ...keys });
+    const { position, positionIds, causal, window } = layers.encoder ?? layers.sliding_attention ?? layers.all!;
+    return { ...position, offset: positionIds.offset, policy: positionIds.policy, causal, window };
+  };
+  // huggingface/transformers #19240, #13481: BART's two rows before the first are not those of its followers
+  it.each<[string, object, object]>([
+    ["bart", { max_position_embeddings: 1024 }, { rows: 1026, offset: 2, policy: "plain" }],
+    ["plbart", { max_position_embeddings: 1024 }, { rows: 1026, offset: 2, policy: "plain" }],
+    ["blenderbot-small", { max_position_embeddings: 512 }, { rows: 512, offset: 0 }],
+    ["bigbird_pegasus", { max_position_embeddings: 4096 }, { rows: 4096, offset: 0 }],
+    ["led", { attention_window: [1024, 1024] }, { rows: 16384, offset: 0, window: 1024, causal: false }],
+    ["pegasus_x", {}, { type: "sinusoidal", denominator: "half-dim-minus-one", offset: 0 }],
+    ["biogpt", {}, { rows: 1026, offset: 2 }],
+    ["lilt", { max_position_embeddings: 514 }, { rows: 514, offset: 2, policy: "mask" }],
+    ["xglm", {}, { type: "sinusoidal", denominator: "half-dim-minus-one", offset: 2, causal: true }],
+    ["ctrl", {}, { type: "sinusoidal", layout: "concatenated", offset: 0 }],
+    ["openai-gpt", {}, { rows: 512 }],
+    ["modernbert-decoder", {}, { type: "rope", causal: true, window: 64 }],
+  ])("of %s %j", (modelType, keys, expected) => {
+    expect(places(modelType, keys)).toMatchObject(expected);
+  });
+});
+
+describe("rotations", () => {
+  const rope = (config: object): object => all({ ...sizes, ...config }).position;
+
+  it("Llama 4's llama3 scaling with equal factors is a step", () => {
+    // Llama-4-Scout's config.json: a division by zero in programs that blend (ggml-org/llama.cpp #8676 asserts on it)
+    const scaling = { rope_type: "llama3", factor: 16, low_freq_factor: 1, high_freq_factor: 1 };
+    const config = {
+      ...{ ...sizes, model_type: "llama4_text", head_dim: 128, rope_theta: 5e5 },
+      rope_scaling: { ...scaling, original_max_position_embeddings: 8192 },
+    };
+    const { inverseFrequencies } = all(config);
+    expect(inverseFrequencies![34]).toBeCloseTo(9.384738703573802e-4, 14);
+    expect(inverseFrequencies![35]).toBeCloseTo(4.7781061769823416e-5, 15);
+    expect(inverseFrequencies![63]).toBeCloseTo(1.5344629944572555e-7, 17);
+  });
+
+  it("HunYuan's dynamic scaling with alpha is one theta for every length", () => {
+    // vllm-project/vllm: DynamicNTKAlphaRotaryEmbedding; theta 1000^(128 / 126)
+    const config = {
+      ...{ ...sizes, model_type: "hunyuan_v1_dense", head_dim: 128 },
+      rope_scaling: { type: "dynamic", alpha: 1000, factor: 1 },
+    };
+    for (const length of [0, 100_000]) {
+      const { position, inverseFrequencies } = all(config, { length });
+      expect(position).toMatchObject({ theta: expect.closeTo(11158839.92507748, 6) as number });
+      expect(position).not.toHaveProperty("scaling");
+      expect(inverseFrequencies![1]).toBeCloseTo(0.7760343630469744, 12);
+    }
+  });
+
+  it.each<[string, object, object]>([
+    // alibaba/MNN #4133, HabanaAI/vllm-fork #2117: Qwen3-VL interleaves its sections, whether a key says so or not
+    ["qwen3_vl_text", { head_dim: 128, rope_scaling: { rope_type: "default", mrope_section: [24, 20, 20] } }, {}],
+    ["qwen3_vl_text", { head_dim: 128 }, { sections: [24, 20, 20], sectionOrder: "interleaved" }],
+    ["qwen3_omni_moe_text", { head_dim: 128 }, { sections: [24, 20, 20], sectionOrder: "interleaved" }],
+    ["qwen3_5_text", {}, { sections: [11, 11, 10], sectionOrder: "interleaved", rotaryDim: 64 }],
+    // Blaizzy/mlx-vlm #576: its forerunners do not
+    ["qwen2_5_vl_text", {}, { sections: [16, 24, 24], sectionOrder: "contiguous" }],
+    ["glm4v_text", {}, { sections: [8, 12, 12], sectionOrder: "contiguous", layout: "interleaved", rotaryDim: 64 }],
+  ])("%s has the sections of its class: %j", (modelType, keys, position) => {
+    expect(rope({ model_type: modelType, ...keys })).toMatchObject({
+      ...(modelType.startsWith("qwen3") ? { sectionOrder: "interleaved" } : {}),
+      ...position,
+    });
+  });
+
+  it("sections that do not fill a small head are not made up", () => {
+    expect(rope({ model_type: "qwen3_vl_text", head_dim: 32 })).not.toHaveProperty("sections");
+  });
+
+  it("latent heads follow rope_interleave, and scale only under a scaling", () => {
+    const deepseek = { ...sizes, model_type: "deepseek_v3" };
+    expect(all(deepseek).position).toMatchObject({ layout: "interleaved", rotaryDim: 64 });
+    expect(all({ ...deepseek, rope_interleave: false }).position).toMatchObject({ layout: "half" });
+    const keys = { factor: 40, mscale_all_dim: 1, original_max_position_embeddings: 4096 };
+    expect(all({ ...deepseek, rope_parameters: { rope_type: "default", ...keys } }).softmaxScale).toBe(192 ** -0.5);
+    // sqliteai/warp #27: Kimi Linear has the widths of a rotation, and none
+    expect(all({ ...deepseek, model_type: "kimi_linear", mla_use_nope: true }).position).toEqual({ type: "none" });
+  });
+
+  it("parts of heads, by each way of saying it", () => {
+    // huggingface/transformers #48630; MiniMax M2's rotary_dim; Moonshine's 0.9 of 36 lanes, rounded down to 32
+    expect(rope({ model_type: "gpt_neox_japanese", rotary_pct: 0.25 })).toMatchObject({ rotaryDim: 32 });
+    expect(rope({ model_type: "minimax_m2" })).toMatchObject({ rotaryDim: 64 });
+    const moonshine = { model_type: "moonshine", hidden_size: 288, decoder_num_attention_heads: 8 };
+    const { layers } = explainConfig({ ...moonshine, encoder_num_attention_heads: 8 });
+    expect(layers.encoder).toMatchObject({ position: { rotaryDim: 32, layout: "interleaved" }, causal: false });
+    expect(layers.decoder).toMatchObject({ position: { rotaryDim: 32 }, causal: true });
+    // OpenELM's name of theta
+    expect(all({ model_type: "openelm", head_dim: 64, rope_freq_constant: 5000 }).position).toMatchObject({
+      theta: 5000,
+    });
+  });
+});
+
+describe("scales of scores", () => {
+  it("of models that are not known are read from the keys of others", () => {
+    const unknown = { ...sizes, model_type: "never-seen" };
+    expect(all({ ...unknown, query_pre_attn_scalar: 224 }).softmaxScale).toBeCloseTo(224 ** -0.5, 12);
+    expect(all({ ...unknown, attention_multiplier: 0.25 }).softmaxScale).toBe(0.25);
+  });
+
+  it("a soft cap is a caution: no scheme object has it", () => {
+    // vllm-project/vllm-metal #665, kekzl/imp #688: dropped without a word
+    const gemma2 = { ...sizes, model_type: "gemma2" };
+    expect(codes(explainConfig(gemma2))).toContain("softcap");
+    expect(codes(explainConfig({ ...gemma2, attn_logit_softcapping: null }))).not.toContain("softcap");
+    expect(codes(explainConfig(llama))).not.toContain("softcap");
+  });
+});
