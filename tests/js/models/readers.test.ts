@@ -7,12 +7,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type FileLike, openSource } from "../../../bindings/js/byte-source.js";
 import type { StringArray } from "../../../bindings/js/gguf/cursor.js";
+import { inspectModel } from "../../../bindings/js/models.js";
 import { readGgufFile } from "../../../bindings/js/models/gguf-file.js";
 import { openModelFiles } from "../../../bindings/js/models/model-files.js";
 import { readSafetensorsFile } from "../../../bindings/js/models/safetensors-file.js";
 import { readStored } from "../../../bindings/js/models/stored-tensor.js";
 import { tensorTypes } from "../../../bindings/js/models/tensor-types.js";
 import { writeSafetensors } from "../../../bindings/js/safetensors.js";
+import type { Position } from "../../../bindings/js/types.js";
 import { projectRoot } from "../shared.js";
 import { GgufWriter, llama2cFile, readWhole, refusal } from "./files.js";
 
@@ -116,6 +118,44 @@ describe("GGUF", () => {
     expect(metadata.get("flag")).toBe(true);
     expect([...(metadata.get("tokenizer.ggml.tokens") as StringArray)]).toEqual(["<s>", "", "\u2581the"]);
     expect(tensors.get("a.weight")!.shape).toEqual([2, 3]);
+  });
+
+  it("leaves the rotation out of every fourth layer of SmolLM 3, which no key says", async () => {
+    const keys = {
+      block_count: 4,
+      embedding_length: 8,
+      context_length: 16,
+      feed_forward_length: 12,
+      "attention.head_count": 2,
+    };
+    const writer = new GgufWriter()
+      .key("general.architecture", "smollm3")
+      .key("tokenizer.ggml.model", "gpt2")
+      .key("tokenizer.ggml.tokens", ["a", "b", "c"])
+      .key("tokenizer.ggml.merges", []);
+    for (const [key, value] of Object.entries(keys)) writer.key(`smollm3.${key}`, value);
+    const square = ["attn_q", "attn_k", "attn_v", "attn_output"].map((name) => [name, [8, 8]] as const);
+    const layer = [...square, ...["attn_norm", "ffn_norm"].map((name) => [name, [8]] as const)];
+    const wide = [
+      ["ffn_gate", [12, 8]],
+      ["ffn_up", [12, 8]],
+      ["ffn_down", [8, 12]],
+    ] as const;
+    const tensors = [0, 1, 2, 3].flatMap((n) =>
+      [...layer, ...wide].map(([name, shape]) => [`blk.${n}.${name}.weight`, shape] as const),
+    );
+    const file = writer.file({
+      "token_embd.weight": [3, 8],
+      "output_norm.weight": [8],
+      ...Object.fromEntries(tensors),
+    });
+    const { architecture } = await inspectModel({ name: "smollm3.gguf", data: file });
+    expect((architecture.decoder!.position as Position[]).map(({ type }) => type)).toEqual([
+      "rope",
+      "rope",
+      "rope",
+      "none",
+    ]);
   });
 
   it("reads headers larger than its first window", async () => {
