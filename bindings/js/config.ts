@@ -11,6 +11,7 @@ import { familyOf, languageModelOf, modelTypeOf } from "./config/families.js";
 import type { Family } from "./config/family.js";
 import { ggufReader, isGgufMetadata } from "./config/gguf-config.js";
 import { hasNoPositions, kindOf, kNoRope, layerTypesOf } from "./config/layers.js";
+import { paramsReader } from "./config/params.js";
 import { ConfigReader, isObject, type Json } from "./config/reader.js";
 import { builders } from "./config/schemes.js";
 import {
@@ -41,7 +42,7 @@ export function explainConfig(config: unknown, options: ExplainOptions = {}): Co
   checkOptions(options, ["layer", "length", "lab"]);
   const json = typeof config === "string" ? parseConfig(config) : config;
   if (!isObject(json)) throw wrongArgument("type", "config", json, "an object, as in config.json");
-  const reader = isGgufMetadata(json) ? ggufReader(json) : new ConfigReader(json);
+  const reader = isGgufMetadata(json) ? ggufReader(json) : (paramsReader(json) ?? new ConfigReader(json));
   if (typeof config === "string") noteIntegers(reader, config);
   const parts = explainParts(reader);
   const chosen = choose(parts, options.layer);

@@ -92,8 +92,25 @@ describe("tables", () => {
 describe("rotations", () => {
   const rope = (config: object): object => all({ ...sizes, ...config }).position;
 
+  it("of the weights as Meta and Mistral give them pair neighbours", () => {
+    // jzhang38/TinyLlama #24, huggingface/nanotron #427: no key says so, and conversions reorder the rows
+    const params = { dim: 2048, n_layers: 16, n_heads: 32, n_kv_heads: 8, norm_eps: 1e-5, rope_theta: 5e5 };
+    expect(all(params).position).toEqual({ type: "rope", theta: 5e5, layout: "interleaved", rotaryDim: 64 });
+    const scaled = explainConfig({ ...params, use_scaled_rope: true });
+    expect(scaled.layers.all!.position).toMatchObject({
+      scaling: { ropeType: "llama3", factor: 8, highFreqFactor: 4 },
+    });
+    expect(codes(scaled)).toEqual(["factor-built-in"]);
+    const yarn = { factor: 16, original_max_position_embeddings: 16384, beta: 32, alpha: 1, apply_scale: false };
+    expect(all({ ...params, head_dim: 128, yarn })).toMatchObject({
+      position: { scaling: { ropeType: "yarn", factor: 16, betaFast: 32, betaSlow: 1 } },
+      attentionFactor: 1,
+    });
+    expect(refusal({ ...params, yarn: { ...yarn, factor: "16" } }).argument).toBe("yarn.factor");
+  });
+
   it("Llama 4's llama3 scaling with equal factors is a step", () => {
-    // Llama-4-Scout's config.json: a division by zero in programs that blend (ggml-org/llama.cpp #8676 asserts on it)
+    // Llama-4-Scout-17B-16E-Instruct's config.json: a division by zero in programs that blend (ggml-org/llama.cpp #8676 asserts on it)
     const scaling = { rope_type: "llama3", factor: 16, low_freq_factor: 1, high_freq_factor: 1 };
     const config = {
       ...{ ...sizes, model_type: "llama4_text", head_dim: 128, rope_theta: 5e5 },

@@ -60,6 +60,7 @@ describe("the page about conventions has", () => {
     ["yarn's magnitude", (0.1 * Math.log(4) + 1).toFixed(9)],
     ["the base at 4096", `${dynamic(4096)} at 4096`],
     ["the base at 8192", `${dynamic(8192)} at 8192`],
+    ["HunYuan's theta", (1e4 * 1000 ** (128 / 126)).toLocaleString("en", { maximumFractionDigits: 1 })],
     [
       "the proportional frequency",
       frequency(

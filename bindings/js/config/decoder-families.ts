@@ -3,6 +3,7 @@
 // 5.24 (configuration_*.py and modeling_*.py read for each), or of the model's own code where transformers has none.
 
 import type { Family, LayerKind } from "./family.js";
+import { kParams } from "./params.js";
 
 const kSlidingOrFull: Readonly<Record<string, LayerKind>> = {
   sliding_attention: { window: "sliding" },
@@ -37,6 +38,8 @@ export const decoderFamilies: readonly Family[] = [
   { names: ["llama"], scheme: "rope", defaults: { max_position_embeddings: 2048 } },
   // run.c: adjacent lanes, and theta 10000 built in.
   { names: ["llama2.c"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 10000 } },
+  // Meta's and Mistral's own files: adjacent lanes.
+  { names: [kParams], scheme: "rope", layout: "interleaved", window: true, defaults: { rope_theta: 10000 } },
   { names: ["olmo", "olmo2", "olmoe"], scheme: "rope" },
   { names: ["xverse", "orion", "internlm2", "internlm3", "yi", "deepseek", "aquila", "arcee"], scheme: "rope" },
   { names: ["minicpm"], scheme: "rope" },

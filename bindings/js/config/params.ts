@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// params.json of Meta and Mistral, which lies beside weights in their own layout: the fields of a config.json under other
+// names, without a model_type. What Meta's program has built in is given here.
+
+import { ConfigReader, isObject, type Json } from "./reader.js";
+
+/** Of the family in the tables. */
+export const kParams = "params.json";
+const kOwnKeys = ["dim", "n_layers", "n_heads"] as const;
+
+/** A reader of it under the names of a config.json, or undefined where it is another file. */
+export function paramsReader(json: Json): ConfigReader | undefined {
+  if (json.model_type !== undefined || !kOwnKeys.every((key) => json[key] !== undefined)) return undefined;
+  const { yarn } = json;
+  const scaling = json.use_scaled_rope === true ? llama3(json) : isObject(yarn) ? fromYarn(yarn) : undefined;
+  const origin = json.use_scaled_rope === true ? "use_scaled_rope" : "yarn";
+  const reader = new ConfigReader(
+    { ...json, model_type: kParams, ...(scaling ? { rope_scaling: scaling } : {}) },
+    {},
+    kParams,
+    (key) => key.replace(/^rope_scaling/, origin),
+  );
+  if (json.use_scaled_rope === true && json.rope_scaling_factor === undefined)
+    reader.caution(
+      "factor-built-in",
+      "use_scaled_rope: the factor stands in the program; 8 is taken, that of Llama 3.1 (Llama 3.2 1B and 3B have 32)",
+    );
+  return reader;
+}
+
+function llama3(json: Json): Json {
+  return {
+    rope_type: "llama3",
+    factor: json.rope_scaling_factor ?? 8,
+    low_freq_factor: 1,
+    high_freq_factor: json.rope_high_freq_factor ?? 4,
+    original_max_position_embeddings: 8192,
+  };
+}
+
+function fromYarn({ beta, alpha, apply_scale: applyScale, ...yarn }: Json): Json {
+  return {
+    rope_type: "yarn",
+    ...yarn,
+    beta_fast: beta,
+    beta_slow: alpha,
+    ...(applyScale === false ? { attention_factor: 1 } : {}),
+  };
+}
