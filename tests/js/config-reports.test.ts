@@ -166,6 +166,13 @@ describe("rotations", () => {
     expect(all({ ...deepseek, model_type: "kimi_linear", mla_use_nope: true }).position).toEqual({ type: "none" });
   });
 
+  it("MPT's scaling is among what it has for attention", () => {
+    const mpt = (scaling: object): object =>
+      rope({ model_type: "mpt", d_model: 1024, n_heads: 8, attn_config: { rope: true, rope_hf_config: scaling } });
+    expect(mpt({ type: "linear", factor: 2 })).toMatchObject({ scaling: { ropeType: "linear", factor: 2 } });
+    expect(mpt({ type: "no_scaling", factor: 1 })).not.toHaveProperty("scaling");
+  });
+
   it("parts of heads, by each way of saying it", () => {
     // huggingface/transformers #48630; MiniMax M2's rotary_dim; Moonshine's 0.9 of 36 lanes, rounded down to 32
     expect(rope({ model_type: "gpt_neox_japanese", rotary_pct: 0.25 })).toMatchObject({ rotaryDim: 32 });
@@ -182,6 +189,14 @@ describe("rotations", () => {
 });
 
 describe("scales of scores", () => {
+  it("hold without positions too", () => {
+    const granite = { ...sizes, model_type: "granitemoehybrid", attention_multiplier: 0.0078125 };
+    expect(all({ ...granite, position_embedding_type: "nope" })).toMatchObject({
+      position: { type: "none" },
+      softmaxScale: 0.0078125,
+    });
+  });
+
   it("of models that are not known are read from the keys of others", () => {
     const unknown = { ...sizes, model_type: "never-seen" };
     expect(all({ ...unknown, query_pre_attn_scalar: 224 }).softmaxScale).toBeCloseTo(224 ** -0.5, 12);

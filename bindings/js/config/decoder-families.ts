@@ -77,7 +77,12 @@ export const decoderFamilies: readonly Family[] = [
   { names: ["emu3_text_model"], scheme: "rope", defaults: { rope_theta: 1000000 } },
   { names: ["solar_open"], scheme: "rope", defaults: { rope_theta: 1000000, head_dim: 128 } },
   { names: ["granite", "granitemoe", "granitemoeshared"], scheme: "rope", scale: { key: "attention_multiplier" } },
-  { names: ["granitemoehybrid"], when: { position_embedding_type: "nope" }, scheme: "none" },
+  {
+    names: ["granitemoehybrid"],
+    when: { position_embedding_type: "nope" },
+    scheme: "none",
+    scale: { key: "attention_multiplier" },
+  },
   { names: ["granitemoehybrid"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["hyperclovax"], scheme: "rope", scale: { key: "attention_multiplier" } },
   { names: ["bitnet"], scheme: "rope", defaults: { rope_theta: 500000 } },

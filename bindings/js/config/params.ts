@@ -11,22 +11,34 @@ const kOwnKeys = ["dim", "n_layers", "n_heads"] as const;
 /** A reader of it under the names of a config.json, or undefined where it is another file. */
 export function paramsReader(json: Json): ConfigReader | undefined {
   if (json.model_type !== undefined || !kOwnKeys.every((key) => json[key] !== undefined)) return undefined;
-  const { yarn } = json;
-  const scaling = json.use_scaled_rope === true ? llama3(json) : isObject(yarn) ? fromYarn(yarn) : undefined;
-  const origin = json.use_scaled_rope === true ? "use_scaled_rope" : "yarn";
-  const reader = new ConfigReader(
-    { ...json, model_type: kParams, ...(scaling ? { rope_scaling: scaling } : {}) },
-    {},
-    kParams,
-    (key) => key.replace(/^rope_scaling/, origin),
-  );
-  if (json.use_scaled_rope === true && json.rope_scaling_factor === undefined)
+  const isScaled = json.use_scaled_rope === true;
+  const scaling = isScaled ? llama3(json) : isObject(json.yarn) ? fromYarn(json.yarn) : undefined;
+  const shown = (key: string): string => {
+    if (!key.startsWith("rope_scaling")) return key;
+    const name = key.slice("rope_scaling.".length);
+    if (!isScaled) return `yarn.${kYarnNames[name] ?? name}`;
+    const own = kScaledNames[name];
+    return own !== undefined && json[own] !== undefined ? own : "use_scaled_rope";
+  };
+  const config = { ...json, model_type: kParams, ...(scaling ? { rope_scaling: scaling } : {}) };
+  const reader = new ConfigReader(config, {}, kParams, shown);
+  if (isScaled && json.rope_scaling_factor === undefined)
     reader.caution(
       "factor-built-in",
       "use_scaled_rope: the factor stands in the program; 8 is taken, that of Llama 3.1 (Llama 3.2 1B and 3B have 32)",
     );
   return reader;
 }
+
+const kScaledNames: Readonly<Record<string, string>> = {
+  factor: "rope_scaling_factor",
+  high_freq_factor: "rope_high_freq_factor",
+};
+const kYarnNames: Readonly<Record<string, string>> = {
+  beta_fast: "beta",
+  beta_slow: "alpha",
+  attention_factor: "apply_scale",
+};
 
 function llama3(json: Json): Json {
   return {

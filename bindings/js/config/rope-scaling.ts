@@ -38,6 +38,7 @@ const kOtherNames: Readonly<Record<string, RopeType>> = {
   su: "longrope",
   mrope: "default",
   none: "default",
+  no_scaling: "default",
   deepseek_yarn: "yarn",
   "dynamic-ntk": "dynamic",
 };
@@ -130,7 +131,7 @@ export function resolveType(
     reader.caution("old-spelling", `${found.source}: the key is called rope_type today`);
   const renamed = named(family.ropeTypes ?? {}, found.value) ?? named(kOtherNames, found.value);
   if (renamed) {
-    if (found.value !== "mrope" && found.value !== "none")
+    if (!["mrope", "none", "no_scaling"].includes(found.value))
       reader.caution("old-spelling", `${found.source}: "${found.value}" is called "${renamed}" today`);
     return renamed;
   }

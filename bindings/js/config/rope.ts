@@ -41,7 +41,7 @@ export const partialKeys = [
   "rotary_emb_fraction",
 ] as const;
 export const rotaryDimKeys = ["qk_rope_head_dim", "rotary_dim", "rotary_ndims"] as const;
-const kDictionaries = ["rope_scaling", "rope_parameters"] as const;
+const kDictionaries = ["rope_scaling", "rope_parameters", "attn_config.rope_hf_config"] as const;
 
 /** What transformers falls back on where a model's own class says nothing. */
 const kDefaultTheta = 10000;
