@@ -131,7 +131,7 @@ function typed(inner: ConfigReader, outer: ConfigReader): ConfigReader {
 function explainLayers(given: ConfigReader, family: Family, widths: Map<LayerExplanation, number>): Parts {
   const reader = withDefaults(given, family);
   for (const [code, message] of family.cautions ?? []) reader.caution(code, message);
-  noteSoftcap(reader);
+  noteScores(reader);
   const kinds = layerTypesOf(reader, family);
   const unique = [...new Set(kinds)];
   const described = new Map(unique.map((kind) => [kind, explainKind(reader, family, kind, widths)]));
@@ -149,7 +149,14 @@ function explainLayers(given: ConfigReader, family: Family, widths: Map<LayerExp
   };
 }
 
-function noteSoftcap(reader: ConfigReader): void {
+/** What happens to scores beside their scale. */
+function noteScores(reader: ConfigReader): void {
+  const byLayer = reader.boolean(["scale_attn_by_inverse_layer_idx"]);
+  if (byLayer?.value)
+    reader.caution(
+      "scale-by-layer",
+      `${byLayer.source}: layer n (from 0) divides its scores by n + 1 beside what is given here`,
+    );
   const cap = reader.number(["attn_logit_softcapping"], { minimum: 0 });
   if (cap && cap.value > 0)
     reader.caution(

@@ -152,6 +152,13 @@ describe("rotations", () => {
     });
   });
 
+  it("a class that does not read the order of sections keeps its own, and says so", () => {
+    // vllm-project/vllm-ascend #12765: for GLM the key was about lanes
+    const glm = { ...sizes, model_type: "glm_ocr_text", rope_parameters: { mrope_interleaved: true } };
+    expect(rope(glm)).toMatchObject({ sectionOrder: "contiguous", layout: "interleaved" });
+    expect(codes(explainConfig(glm))).toContain("mrope-order");
+  });
+
   it("sections that do not fill a small head are not made up", () => {
     expect(rope({ model_type: "qwen3_vl_text", head_dim: 32 })).not.toHaveProperty("sections");
   });
@@ -201,6 +208,13 @@ describe("scales of scores", () => {
     const unknown = { ...sizes, model_type: "never-seen" };
     expect(all({ ...unknown, query_pre_attn_scalar: 224 }).softmaxScale).toBeCloseTo(224 ** -0.5, 12);
     expect(all({ ...unknown, attention_multiplier: 0.25 }).softmaxScale).toBe(0.25);
+  });
+
+  it("a divisor by layer is a caution", () => {
+    // stanford-crfm/mistral #77
+    const gpt2 = { ...sizes, model_type: "gpt2", scale_attn_by_inverse_layer_idx: true };
+    expect(codes(explainConfig(gpt2))).toContain("scale-by-layer");
+    expect(codes(explainConfig({ ...gpt2, scale_attn_by_inverse_layer_idx: false }))).not.toContain("scale-by-layer");
   });
 
   it("a soft cap is a caution: no scheme object has it", () => {

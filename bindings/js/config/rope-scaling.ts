@@ -171,14 +171,19 @@ export function resolveSections(
       `in all ${rotaryDim / 2} pairs, as many as turn,`,
     );
   const interleaved = dictionary === undefined ? undefined : reader.boolean([`${dictionary}.mrope_interleaved`]);
-  const isInterleaved = interleaved?.value ?? own?.order === "interleaved";
+  const isInterleaved = own ? own.order === "interleaved" : (interleaved?.value ?? false);
+  if (own && interleaved && interleaved.value !== isInterleaved)
+    reader.caution(
+      "mrope-order",
+      `${interleaved.source} is ${interleaved.value}; the class of ${family.names[0]} does not read it, and has its sections ${isInterleaved ? "interleaved" : "one after the other"}`,
+    );
   reader.caution(
     "mrope-sections",
     `${sections.source} ${JSON.stringify(sections.value)}: pairs of lanes take time, height and width positions, ${isInterleaved ? "interleaved" : "in contiguous sections"}; for text alone all three are equal`,
   );
   sources.sections = sections.source;
-  if (interleaved) sources.sectionOrder = interleaved.source;
-  else if (own) sources.sectionOrder = `family ${family.names[0]}`;
+  if (own) sources.sectionOrder = `family ${family.names[0]}`;
+  else if (interleaved) sources.sectionOrder = interleaved.source;
   return { sections: sections.value, sectionOrder: isInterleaved ? "interleaved" : "contiguous" };
 }
 
