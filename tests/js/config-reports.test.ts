@@ -195,6 +195,27 @@ describe("rotations", () => {
   });
 });
 
+describe("texts", () => {
+  // huggingface/transformers #42959, ai-dynamo/dynamo #3043: Python writes the limits of Mamba's steps in its own way
+  const text = (more: string): string =>
+    `{ "model_type": "llama", "hidden_size": 64, "num_attention_heads": 2, "rope_theta": 5000, ${more} }`;
+
+  it("may say Infinity and NaN where nobody looks", () => {
+    const config = text('"time_step_limit": [0.0, Infinity, -Infinity, NaN], "_name": "NaN \\" Infinity"');
+    expect(explainConfig(config).layers.all!.position).toMatchObject({ theta: 5000 });
+  });
+
+  it.each(["Infinity", "-Infinity", "NaN"])("%s is refused by the key where it matters", (value) => {
+    const { argument, message } = refusal(text(`"rope_scaling": { "rope_type": "linear", "factor": ${value} }`));
+    expect([argument, message]).toEqual(["rope_scaling.factor", expect.stringContaining(`${value} was given`)]);
+  });
+
+  it("that are no JSON are refused as before", () => {
+    for (const wrong of ["{", text("Infinity"), text('"a": Infinitys'), text('"a": +Infinity'), text('"a": nan')])
+      expect(refusal(wrong).code, wrong).toBe("format");
+  });
+});
+
 describe("scales of scores", () => {
   it("hold without positions too", () => {
     const granite = { ...sizes, model_type: "granitemoehybrid", attention_multiplier: 0.0078125 };

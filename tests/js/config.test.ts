@@ -236,7 +236,7 @@ describe("scalings", () => {
     expect(codes(explainConfig(text("8")))).toContain("integer-factor");
     expect(codes(explainConfig(text("8.0")))).not.toContain("integer-factor");
     expect(refusal(text("NaN"))).toMatchObject({
-      argument: "factor",
+      argument: "rope_scaling.factor",
       message: expect.stringContaining("NaN") as string,
     });
     expect(refusal("{").code).toBe("format");

@@ -3,20 +3,38 @@
 
 import { PosLabError } from "../errors.js";
 
+/** A config's text. @throws PosLabError when it is no JSON. */
 export function parseConfig(text: string): unknown {
+  try {
+    return parsePythonJson(text);
+  } catch (error) {
+    const message = `config must be JSON: ${error instanceof Error ? error.message : String(error)}`;
+    throw new PosLabError("format", message, { argument: "config", cause: error });
+  }
+}
+
+/** Python writes Infinity and NaN, which JSON has no names for: they are taken, and refused by the key where they matter. */
+export function parsePythonJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Python writes these, and JSON has no name for them.
-    const [, key, value] = /"([^"\\]{1,80})"\s*:\s*(-?(?:NaN|Infinity))/.exec(text) ?? [];
-    if (key !== undefined)
-      throw new PosLabError("type", `${key}: ${value} was given; a number is allowed`, { argument: key, given: value });
-    throw new PosLabError("format", `config must be JSON: ${error instanceof Error ? error.message : String(error)}`, {
-      argument: "config",
-      cause: error,
-    });
+    try {
+      const written = text.replace(kTextOrNumber, (token) => kWritten[token] ?? token);
+      return JSON.parse(written, (_, value: unknown) => (value === kNaN ? NaN : value));
+    } catch {
+      throw error;
+    }
   }
 }
+
+/** A text, also one that does not end, so that none is looked through twice. */
+const kTextOrNumber = /"(?:[^"\\]+|\\[^])*(?:"|\\?$)|-?Infinity|NaN/g;
+const kNaN = "\u0000NaN";
+const kWritten: Readonly<Record<string, string>> = {
+  Infinity: "1e999",
+  "-Infinity": "-1e999",
+  NaN: JSON.stringify(kNaN),
+};
 
 /** Keys for which old versions of transformers want a decimal point, and that have none in this text. */
 export function integerFactors(text: string): string[] {

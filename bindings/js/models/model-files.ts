@@ -4,6 +4,7 @@
 
 import { PosLabError, wrongArgument } from "../errors.js";
 import { readLlama2cHeader } from "../config/llama2c.js";
+import { parsePythonJson } from "../config/text.js";
 import { importNode, isNode } from "../node-import.js";
 import type { ByteSource } from "../byte-source.js";
 import { cannotRead, fileName, type FileLike, openSource } from "../byte-source.js";
@@ -174,7 +175,7 @@ async function kindOf(source: ByteSource, signal?: AbortSignal): Promise<Kind> {
 async function parseJson(source: ByteSource, signal?: AbortSignal): Promise<unknown> {
   const bytes = await source.readAll(largestJson, signal);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parsePythonJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PosLabError("format", `${source.name || "a file"} is not JSON: ${reason}`, { argument: "files", cause });

@@ -216,6 +216,11 @@ describe("files of one model", () => {
     expect((await openModelFiles({ files: llama2cFile({}) })).weights.format).toBe("llama2.c");
   });
 
+  it("may have a config with the numbers that JSON has no names for", async () => {
+    const config = { name: "config.json", data: new TextEncoder().encode('{ "time_step_limit": [0.0, Infinity] }') };
+    expect((await openModelFiles({ files: [config, first.data] })).config).toEqual({ time_step_limit: [0, Infinity] });
+  });
+
   it("are not read when they are PyTorch's own", async () => {
     const pickle = { name: "pytorch_model.bin", data: Uint8Array.of(0x50, 0x4b, 3, 4, 0) };
     expect(await refusal(openModelFiles({ files: pickle }))).toMatch(/save the weights as safetensors/);
