@@ -28,6 +28,7 @@ describe("layers", () => {
     // the same: without a window there is one kind of layer, and it rotates
     ["EXAONE 4 1.2B", { ...exaone, sliding_window: null, sliding_window_pattern: null }, undefined],
     ["Trinity", { ...sizes, model_type: "afmoe" }, "aaafaaaf"],
+    ["Command R7B, the name of 2024", { ...sizes, model_type: "cohere2", layer_switch: 2 }, "afafafaf"],
   ])("%s", (_, config, kinds) => {
     expect(letters(config)).toBe(kinds);
     const { layers } = explainConfig(config);
@@ -134,6 +135,19 @@ describe("rotations", () => {
       expect(position).not.toHaveProperty("scaling");
       expect(inverseFrequencies![1]).toBeCloseTo(0.7760343630469744, 12);
     }
+  });
+
+  it("Nomic's scaling stands beside the other keys, and follows the length", () => {
+    // vllm-project/vllm #41236, #52665: one base for all lengths, and NaN below the trained one
+    const nomic = {
+      ...{ model_type: "nomic_bert", n_embd: 768, n_head: 12, n_layer: 12, n_positions: 8192 },
+      ...{ rotary_emb_base: 1000, rotary_emb_fraction: 1.0, rotary_scaling_factor: 2, max_trained_positions: 2048 },
+    };
+    const second = (length: number): number => all(nomic, { length }).inverseFrequencies![1]!;
+    for (const length of [0, 512, 2048]) expect(second(length)).toBeCloseTo(1000 ** (-1 / 32), 14);
+    expect(second(8192)).toBeCloseTo((1000 * 7 ** (64 / 62)) ** (-1 / 32), 14);
+    expect(explainConfig(nomic).usableLength).toBe(8192);
+    expect(all({ ...nomic, rotary_scaling_factor: null }).position).not.toHaveProperty("scaling");
   });
 
   it.each<[string, object, object]>([

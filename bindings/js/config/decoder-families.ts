@@ -348,7 +348,12 @@ export const decoderFamilies: readonly Family[] = [
     scheme: "rope",
     layout: "interleaved",
     kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
-    pattern: { every: ["sliding_window_pattern"], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
+    pattern: {
+      every: ["sliding_window_pattern", "layer_switch"],
+      otherwise: 4,
+      special: "full_attention",
+      rest: "sliding_attention",
+    },
     defaults: { sliding_window: 4096, rope_theta: 10000 },
   },
   {

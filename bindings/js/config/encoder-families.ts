@@ -171,7 +171,8 @@ export const encoderFamilies: readonly Family[] = [
     scheme: "rope",
     causal: false,
     layoutKey: "rotary_emb_interleaved",
-    defaults: { rope_theta: 1000, n_positions: 2048 },
+    dynamic: { factor: "rotary_scaling_factor", trained: "max_trained_positions" },
+    defaults: { rope_theta: 1000, n_positions: 2048, max_trained_positions: 2048 },
   },
   {
     names: ["jina_embeddings_v3", "xlm-roberta-flash"],

@@ -53,6 +53,8 @@ export interface Family {
   /** which lanes a rotation pairs; default "half" */ layout?: "half" | "interleaved";
   /** a key that says true for interleaved */ layoutKey?: string;
   /** a key that multiplies theta */ thetaTimes?: string;
+  /** keys of dynamic scaling that are in no object: its factor, and the trained length */
+  dynamic?: { factor: string; trained: string };
   /** M-RoPE: what the class takes where the file does not say it */
   sections?: { pairs: readonly number[]; order: "contiguous" | "interleaved" };
   /** this family's own meaning of a rope_type */ ropeTypes?: Readonly<

@@ -7,7 +7,7 @@ import { wrongArgument } from "../errors.js";
 import type { Rope } from "../types.js";
 import type { Family } from "./family.js";
 import { type ConfigReader, type Found, isObject } from "./reader.js";
-import { kPositive, neededLength, resolveScaling, resolveSections, resolveType } from "./rope-scaling.js";
+import { kLength, kPositive, neededLength, resolveScaling, resolveSections, resolveType } from "./rope-scaling.js";
 
 /** A rotation, resolved. */
 export interface ResolvedRope {
@@ -110,7 +110,24 @@ export function resolveRope(
       sources.maxPositionEmbeddings = trained.source;
     }
   }
+  if (family.dynamic && !position.scaling) addDynamic(reader, family.dynamic, position, sources);
   return { position, headDim: width.headDim, rotaryDim: width.value, sources };
+}
+
+/** Dynamic scaling by keys beside the others (Nomic). */
+function addDynamic(
+  reader: ConfigReader,
+  { factor, trained }: NonNullable<Family["dynamic"]>,
+  position: Rope,
+  sources: Record<string, string>,
+): void {
+  const found = reader.number([factor], kPositive);
+  if (!found) return;
+  const length = reader.needed(reader.number([trained], kLength), [trained], "the trained length");
+  position.scaling = { ropeType: "dynamic", factor: found.value };
+  position.maxPositionEmbeddings = length.value;
+  sources["scaling.ropeType"] = sources["scaling.factor"] = found.source;
+  sources.maxPositionEmbeddings = length.source;
 }
 
 function resolveTheta(

@@ -210,6 +210,8 @@ export function usableLengthOf(
   if (!longest) return null;
   if (position.type !== "rope" || !position.scaling) return longest.value;
   const { ropeType, factor = 1, originalMaxPositionEmbeddings: original = longest.value } = position.scaling;
+  // Nomic says the extended length beside the trained one.
+  if (ropeType === "dynamic" && longest.value > (position.maxPositionEmbeddings ?? Infinity)) return longest.value;
   if (ropeType === "dynamic" || ropeType === "ntk") {
     reader.caution(
       "length-times-factor",
