@@ -137,6 +137,21 @@ describe("rotations", () => {
     }
   });
 
+  it("ntk is the fixed form of vLLM and GTE", () => {
+    // huggingface/transformers #48416: theta times the factor, and all frequencies divided by factor^(2 / r)
+    const gte = { model_type: "new", hidden_size: 768, num_attention_heads: 12, max_position_embeddings: 8192 };
+    const config = { ...gte, rope_theta: 20000, rope_scaling: { type: "ntk", factor: 8 } };
+    const { inverseFrequencies, position } = all(config);
+    for (const pair of [0, 1, 16, 31])
+      expect(inverseFrequencies![pair]! / (160000 ** (-pair / 32) / 8 ** (1 / 32))).toBeCloseTo(1, 12);
+    // the last is interpolated like all of position interpolation's
+    expect(inverseFrequencies![31]! / 20000 ** (-31 / 32)).toBeCloseTo(1 / 8, 12);
+    expect(position).toMatchObject({ theta: 160000 });
+    const explanation = explainConfig(config);
+    expect(explanation.usableLength).toBe(8192);
+    expect(codes(explanation)).toEqual(["not-in-transformers", "old-spelling"].reverse());
+  });
+
   it("Nomic's scaling stands beside the other keys, and follows the length", () => {
     // vllm-project/vllm #41236, #52665: one base for all lengths, and NaN below the trained one
     const nomic = {

@@ -33,6 +33,8 @@ const kRopeTypes: readonly RopeType[] = [
   "llama3",
   "proportional",
 ];
+/** The caution about a scaling that is no linear one, though it is written as one. */
+export const kNtkIsFixed = "not-in-transformers";
 /** Names of other times and programs. */
 const kOtherNames: Readonly<Record<string, RopeType>> = {
   su: "longrope",
@@ -144,7 +146,10 @@ export function resolveType(
     return "default";
   }
   if (known === "ntk")
-    reader.caution("not-in-transformers", `${found.source}: "ntk" is vLLM's; transformers refuses it`);
+    reader.caution(
+      kNtkIsFixed,
+      `${found.source}: "ntk" is vLLM's and GTE's, and transformers refuses it; it multiplies theta by the factor and divides every frequency by factor^(2 / rotary width), which is given here as linear. The scheme ntk of this library, theta times factor^(r / (r - 2)), is another`,
+    );
   return known;
 }
 

@@ -104,6 +104,7 @@ export function resolveRope(
     const scaling = resolveScaling(reader, scalingKey, type, width.value, sources);
     position.scaling = scaling;
     if (type === "proportional" && width.partial !== undefined) scaling.partialRotaryFactor = width.partial;
+    if (type === "ntk") fixNtk(position, scaling.factor!, width.value, sources);
     if (type === "dynamic") {
       const trained = neededLength(reader, "the trained length, from which dynamic scaling starts,");
       position.maxPositionEmbeddings = trained.value;
@@ -112,6 +113,17 @@ export function resolveRope(
   }
   if (family.dynamic && !position.scaling) addDynamic(reader, family.dynamic, position, sources);
   return { position, headDim: width.headDim, rotaryDim: width.value, sources };
+}
+
+/**
+ * "ntk" of vLLM and GTE multiplies theta by the factor alone, and divides every frequency by factor^(2 / r), so that the
+ * last one is divided by the factor as well.
+ */
+function fixNtk(position: Rope, factor: number, rotaryDim: number, sources: Record<string, string>): void {
+  position.theta = position.theta! * factor;
+  position.scaling = { ropeType: "linear", factor: factor ** (2 / rotaryDim) };
+  sources.theta = `${sources.theta} times ${sources["scaling.factor"]}`;
+  sources["scaling.factor"] = `${sources["scaling.factor"]} ^ (2 / ${rotaryDim})`;
 }
 
 /** Dynamic scaling by keys beside the others (Nomic). */

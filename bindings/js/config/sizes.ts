@@ -6,7 +6,7 @@ import { wrongArgument } from "../errors.js";
 import type { Position } from "../types.js";
 import type { Family, LayerKind } from "./family.js";
 import type { ConfigReader, Found } from "./reader.js";
-import { kLength, kPositive, maxPositionKeys } from "./rope-scaling.js";
+import { kLength, kNtkIsFixed, kPositive, maxPositionKeys } from "./rope-scaling.js";
 import type { LogitTemperature } from "./types.js";
 
 const kCount = { minimum: 1, whole: true } as const;
@@ -212,7 +212,7 @@ export function usableLengthOf(
   const { ropeType, factor = 1, originalMaxPositionEmbeddings: original = longest.value } = position.scaling;
   // Nomic says the extended length beside the trained one.
   if (ropeType === "dynamic" && longest.value > (position.maxPositionEmbeddings ?? Infinity)) return longest.value;
-  if (ropeType === "dynamic" || ropeType === "ntk") {
+  if (ropeType === "dynamic") {
     reader.caution(
       "length-times-factor",
       `${longest.source} (${longest.value}) is the trained length under ${ropeType} scaling; the factor ${factor} makes ${longest.value * factor} of it`,
@@ -220,7 +220,7 @@ export function usableLengthOf(
     return longest.value * factor;
   }
   if (ropeType === "yarn") return Math.max(longest.value, Math.floor(original * factor));
-  if (ropeType === "linear")
+  if (ropeType === "linear" && !reader.cautions.some(({ code }) => code === kNtkIsFixed))
     reader.caution(
       "linear-length",
       `${longest.source} (${longest.value}) is taken as the extended length; if it were the trained one, the factor ${factor} would make ${longest.value * factor} of it, and that is how vLLM reads it`,
