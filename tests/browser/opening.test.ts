@@ -19,6 +19,22 @@ describe("the page as it opens", () => {
     await context.close();
   });
 
+  it("takes the recorded result for that of the settings, and follows the task to its recording", async () => {
+    const { page, context, troubles } = await visit(site);
+    await page.getByText(/Past 64, /).waitFor();
+    const differs = page.getByText("Your settings differ from what is drawn.");
+    expect(await differs.count()).toBe(0);
+    await page.getByRole("combobox", { name: "Task" }).selectOption("lookback");
+    await page.getByText(/drops \d+ points within/).waitFor();
+    await page.getByText("2 seeds").waitFor();
+    expect(await differs.count()).toBe(0);
+    await page.getByText("Model", { exact: true }).click();
+    await page.getByRole("combobox", { name: "Attention sinks" }).selectOption("zero");
+    await differs.waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("carries a policy without unsafe words for scripts and styles", async () => {
     const { page, context } = await visit(site);
     const policy = (await page.locator("meta[http-equiv=Content-Security-Policy]").getAttribute("content"))!;

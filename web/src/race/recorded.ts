@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recorded runs: made by `npm run record`, listed in recorded/index.json. Results come with the page, weights when needed.
 
-import type { CompleteExperiment, ExperimentResult } from "../engine/poslab.js";
+import { completeExperiment, type CompleteExperiment, type ExperimentResult } from "../engine/poslab.js";
 import { stable } from "../schemes/fields.js";
 import type { Shown } from "./shown.js";
 
@@ -22,8 +22,12 @@ const at = (file: string) => new URL(`./recorded/${file}`, document.baseURI);
 export async function recordedIndex(): Promise<RecordedEntry[]> {
   const reply = await fetch(at("index.json"));
   if (!reply.ok) throw new Error(`recorded/index.json: ${reply.status}`);
-  return (await reply.json()) as RecordedEntry[];
+  return completed((await reply.json()) as RecordedEntry[]);
 }
+
+/** A recording is older than the settings that came after it: it ran with what are their defaults now. */
+export const completed = (index: readonly RecordedEntry[]): RecordedEntry[] =>
+  index.map((entry) => ({ ...entry, experiment: completeExperiment(entry.experiment) }));
 
 export async function recordedResult(entry: RecordedEntry): Promise<Shown> {
   const reply = await fetch(at(entry.file));
@@ -33,7 +37,7 @@ export async function recordedResult(entry: RecordedEntry): Promise<Shown> {
     source: "recorded",
     date: Date.parse(entry.date),
     build: result.build,
-    experiment: result.experiment,
+    experiment: entry.experiment,
     runs: result.runs,
   };
 }

@@ -4,7 +4,7 @@
 // an exception in someone else's code.
 
 import { del, delMany, get, keys, set, update } from "idb-keyval";
-import type { CompleteExperiment, RunResult } from "../engine/poslab.js";
+import { completeExperiment, type CompleteExperiment, type RunResult } from "../engine/poslab.js";
 
 export interface KeptSummary {
   id: string;
@@ -40,10 +40,19 @@ async function attempt(body: () => Promise<void>): Promise<StorageTrouble | null
   }
 }
 
+/** What an older build kept ran with what are the defaults of newer settings now; an experiment that is refused stays. */
+function completed<Kept extends KeptSummary>(kept: Kept): Kept {
+  try {
+    return { ...kept, experiment: completeExperiment(kept.experiment) };
+  } catch {
+    return kept;
+  }
+}
+
 /** Newest first; empty where storage is forbidden. */
 export async function keptRaces(): Promise<KeptSummary[]> {
   try {
-    return (await get<KeptSummary[]>(kIndex)) ?? [];
+    return ((await get<KeptSummary[]>(kIndex)) ?? []).map(completed);
   } catch {
     return []; // reading is forbidden: writing will be too, and says so
   }
@@ -84,8 +93,9 @@ export interface KeptContents {
 /** null when it is not there any more or cannot be read. */
 export async function openKept(id: string): Promise<KeptContents | null> {
   try {
-    const race = await get<KeptRace>(raceKey(id));
-    if (!race) return null;
+    const found = await get<KeptRace>(raceKey(id));
+    if (!found) return null;
+    const race = completed(found);
     const { encodings, seeds } = race.experiment;
     const names = encodings.flatMap((_, encoding) => seeds.map((seed) => ({ encoding, seed })));
     const states = await Promise.all(
