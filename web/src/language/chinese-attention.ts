@@ -2,6 +2,7 @@
 // “注意力”页面的简体中文文字，随页面载入。
 
 import type { AttentionWords } from "./english-attention.js";
+import { spaced } from "./spacing.js";
 
 export const chinese: AttentionWords = {
   heading: "位置编码怎样改变谁看谁？",
@@ -10,9 +11,9 @@ export const chinese: AttentionWords = {
   result: {
     atStart: "文本从位置 0 开始。拖动它，每张图都会标出变化了多少。",
     lead: (offset) => `移到位置 ${offset} 之后：`,
-    changes: (name, by) => `${name}最多变化 ${by}`,
-    same: (names) => `${names}不变`,
-    ends: (name) => `${name}在那里没有定义`,
+    changes: (name, by) => spaced`${name}最多变化 ${by}`,
+    same: (names) => spaced`${names}不变`,
+    ends: (name) => spaced`${name}在那里没有定义`,
     join: "；",
     list: "、",
     end: "。",
@@ -41,19 +42,19 @@ export const chinese: AttentionWords = {
     from: "来源",
     random: "按种子随机生成",
     recorded: (task) => `录制的外推赛：${task}`,
-    kept: (date, task) => `${date}的运行：${task}`,
+    kept: (date, task) => spaced`${date}的运行：${task}`,
     seed: "种子",
     newSeed: "换种子",
     heads: "头数",
     model: "模型",
     own: "每种编码用自己的模型",
-    one: (name) => `都用${name}的模型`,
+    one: (name) => spaced`都用${name}的模型`,
     layer: "层",
     layerOf: (layer, layers) => `第 ${layer} 层，共 ${layers} 层`,
     randomNote:
       "每个词元有一个随机向量，相同的词元向量相同；每个头用两个随机矩阵把它变成[[query|查询和键]]。加性的位置编码先加到向量上，因此只有它会改变查询和键。",
     ownNote: "训练的结果：同一段文本，每种编码的模型各用自己的查询和键。",
-    oneNote: (name) => `用${name}模型的查询和键，套上每种编码。编码自身学到的参数取自学过它的模型。`,
+    oneNote: (name) => spaced`用${name}模型的查询和键，套上每种编码。编码自身学到的参数取自学过它的模型。`,
     raceLink: "在外推赛里训练的模型会出现在这里。",
     waiting: "正在载入……",
   },
@@ -72,7 +73,7 @@ export const chinese: AttentionWords = {
   },
   panel: {
     about: "这是什么？",
-    aboutOf: (name) => `这是什么？${name}的页面`,
+    aboutOf: (name) => spaced`这是什么？${name}的页面`,
     query: "查询",
     key: "键",
     title: (name, head) => `${name}，第 ${head} 头`,

@@ -158,7 +158,6 @@ export const chinese: EncodingsWords = {
       sentence: (length, parts) => `录制的外推赛里，小模型用它在 ${length} 个字符上训练，测得：${parts}。`,
       lossAt: (loss, length) => `长 ${length} 时每字符 ${loss} 奈特`,
       undefinedAt: (length) => `长 ${length} 时没有定义`,
-      join: "，",
       link: "与其他编码一起看。",
     },
     rowsCurve: "与最相似的训练过的行的余弦",

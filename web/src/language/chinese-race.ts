@@ -2,6 +2,7 @@
 // “外推赛”页面的简体中文文字。
 
 import type { race as english } from "./english-race.js";
+import { spaced } from "./spacing.js";
 
 export const race: typeof english = {
   race: {
@@ -16,7 +17,7 @@ export const race: typeof english = {
     liveSoFar: "在此标签页中测得，仍在训练",
     opened: "从文件打开",
     openedOf: (date, build, seeds) => `${date}，构建 ${build}，${seeds}；不含权重`,
-    kept: (date) => `${date}的运行，存于本浏览器`,
+    kept: (date) => spaced`${date}的运行，存于本浏览器`,
     seeds: (_, text) => `${text} 个随机种子`,
     differs: "当前设置与图中结果不同，运行后才能看到新结果。",
     loading: "正在载入录制的结果……",
@@ -35,10 +36,7 @@ export const race: typeof english = {
       holdsAccuracy: (within, longest) => `{name}直到 ${longest} 下降不超过 ${within} 个百分点`,
       failed: "{name}没有跑完",
       lead: (length) => `超过 ${length} 之后，`,
-      join: "，",
       soFar: "目前：",
-      space: "",
-      turn: "；",
       end: "。",
       nothing: "还没有跑完的结果可供比较。",
       best: (length) => `在 ${length} 处最好的是{name}。`,
@@ -93,7 +91,7 @@ export const race: typeof english = {
     workerGone: (seed) => `这个运行的工作线程已停止（种子 ${seed}），其余照常进行。`,
     failedBecause: (message, seed) => `这个运行已停止（种子 ${seed}）：${message}`,
     retry: "重新开始这个运行",
-    show: (name) => `在图中显示${name}`,
+    show: (name) => spaced`在图中显示${name}`,
     seedTitle: (seed) => `种子 ${seed}`,
     parameters: (count) => `${count} 个参数`,
   },
@@ -124,8 +122,8 @@ export const race: typeof english = {
     tested: (list) => `测试长度：${list}`,
     encodings: "位置编码",
     add: "添加编码",
-    edit: (name) => `修改${name}`,
-    remove: (name) => `移除${name}`,
+    edit: (name) => spaced`修改${name}`,
+    remove: (name) => spaced`移除${name}`,
     noEncodings: "至少添加一种编码。",
     model: "模型",
     dim: "宽度",
@@ -213,7 +211,7 @@ export const race: typeof english = {
       grouped: (size, group) =>
         group === null ? `Self-Extend，窗口 ${size}` : `Self-Extend，窗口 ${size}，每组 ${group}`,
       clamped: (size) => `ReRoPE，窗口 ${size}`,
-      other: (name) => `改用${name}`,
+      other: (name) => spaced`改用${name}`,
       slopes: (factor) => `斜率 × ${factor}`,
       shift: (by) => `平移 ${by}`,
       stretch: "拉伸",
@@ -234,7 +232,7 @@ export const race: typeof english = {
     otherType: "改用",
     add: "测量",
     measuring: "测量中",
-    remove: (name) => `移除${name}`,
+    remove: (name) => spaced`移除${name}`,
     noWeights: "这里还没有训练好的权重，跑完才有。",
     failed: (message) => `无法测量：${message}`,
     seedNote: (seed) => `使用种子 ${seed} 的权重测得。`,
@@ -317,8 +315,8 @@ export const race: typeof english = {
     paused: "已暂停。",
     rewound: "已回到起点。",
     cancelled: "已取消。",
-    done: (name) => `${name}已完成。`,
-    failed: (name) => `${name}已停止。`,
+    done: (name) => spaced`${name}已完成。`,
+    failed: (name) => spaced`${name}已停止。`,
     finished: "全部运行已完成。",
     half: "进度过半。",
   },

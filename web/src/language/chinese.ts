@@ -127,6 +127,7 @@ export const chinese: Dictionary = {
     notStarted: "链接不会自动开始任何计算，请按“在此运行”。",
   },
   glossary,
+  punctuation: { list: "、", comma: "，", clause: "；", colon: "：", sentence: "", open: "（", close: "）" },
   units: {
     seconds: (count) => `${count} 秒`,
     minutes: (count) => `${count} 分钟`,

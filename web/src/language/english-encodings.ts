@@ -169,7 +169,6 @@ export const english = {
         `Measured in the recorded race, where a small model was trained with it on ${length} characters: ${parts}.`,
       lossAt: (loss: string, length: string) => `${loss} nats a character at ${length}`,
       undefinedAt: (length: string) => `not defined at ${length}`,
-      join: ", ",
       link: "See it beside the others.",
     },
     rowsCurve: "Cosine with the most similar trained row",

@@ -129,6 +129,15 @@ export const english = {
     notStarted: "A link never starts anything by itself: press Run it here.",
   },
   glossary,
+  /** what joins pieces of text */ punctuation: {
+    list: ", ",
+    comma: ", ",
+    clause: "; ",
+    colon: ": ",
+    sentence: " ",
+    open: " (",
+    close: ")",
+  },
   units: {
     seconds: (count: string) => `${count} s`,
     minutes: (count: string) => `${count} min`,

@@ -196,5 +196,5 @@ export function describeCurves(chart: LineChartData, words: Dictionary): string 
         words.charts.summaryItem(curve.label, chart.formatY(first.y), chart.formatY(last.y), chart.formatX(last.x)),
       ];
     })
-    .join("; ");
+    .join(words.punctuation.clause);
 }

@@ -4,6 +4,7 @@
 
 import type { EncodingVerdict, Verdict } from "../engine/poslab.js";
 import type { Dictionary } from "../language/english.js";
+import { gap } from "../language/spacing.js";
 
 export type Piece = { text: string } | { encoding: number; name: string };
 
@@ -32,13 +33,13 @@ export function verdictPieces(verdict: Verdict, wording: Wording): Piece[] {
   if (groups.length === 0) return [{ text: templates.nothing }];
   const pieces: Piece[] = [{ text: templates.lead(count(verdict.trainedLength)) }];
   groups.forEach((group, index) => {
-    if (index > 0) pieces.push({ text: templates.turn });
-    group.forEach((part, at) => pieces.push(...(at > 0 ? [{ text: templates.join }] : []), ...part));
+    if (index > 0) pieces.push({ text: words.punctuation.clause });
+    group.forEach((part, at) => pieces.push(...(at > 0 ? [{ text: words.punctuation.comma }] : []), ...part));
   });
   pieces.push({ text: templates.end });
   if (verdict.bestAtLongest !== null && verdict.encodings.length > 1) {
     const best = named(templates.best(count(verdict.longest)), verdict.bestAtLongest, wording);
-    pieces.push({ text: templates.space }, ...best);
+    pieces.push({ text: words.punctuation.sentence }, ...best);
   }
   return pieces;
 }
@@ -83,7 +84,8 @@ function clause(entry: EncodingVerdict, verdict: Verdict, wording: Wording): Pie
 
 function named(template: string, encoding: number, wording: Wording): Piece[] {
   const [before = "", after = ""] = template.split("{name}");
-  return [{ text: before }, { encoding, name: wording.name(encoding) }, { text: after }].filter(
+  const name = wording.name(encoding);
+  return [{ text: before + gap(before, name) }, { encoding, name }, { text: gap(name, after) + after }].filter(
     (piece) => !("text" in piece) || piece.text !== "",
   );
 }

@@ -13,6 +13,9 @@ describe("names of encodings", () => {
       "RoPE",
       "RoPE (theta 500)",
     ]);
+    const two = [{ type: "rope" as const }, { type: "rope" as const, theta: 500, rotaryDim: 8 }];
+    expect(encodingNames(two, english)[1]).toBe("RoPE (theta 500, rotary dim 8)");
+    expect(encodingNames(two, chinese)[1]).toBe("旋转编码 RoPE（底数 theta 500、旋转维数 8）");
   });
 
   it("give way to an encoding's own label", () => {

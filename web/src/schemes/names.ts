@@ -14,8 +14,9 @@ export function encodingNames(encodings: readonly Encoding[], words: Dictionary)
     const name = encoding.label ?? schemeName(encoding.type, words);
     const alone = encodings.filter((other) => other.type === encoding.type).length < 2;
     if (encoding.label || alone) return name;
-    const details = setFields(encoding).map(([field, value]) => `${fieldName(field, words)} ${value}`);
-    return details.length ? `${name} (${details.join(", ")})` : name;
+    const details = setFields(encoding).map(([field, value]) => `${plainName(field, words)} ${value}`);
+    const { list, open, close } = words.punctuation;
+    return details.length ? `${name}${open}${details.join(list)}${close}` : name;
   });
 }
 
@@ -27,6 +28,9 @@ export function fieldName(field: string, words: Dictionary): string {
   const names: Record<string, string> = words.schemeFields;
   return names[field] ?? field;
 }
+
+/** Without what its label says of some values: "rotary dim (0: all)". */
+const plainName = (field: string, words: Dictionary) => fieldName(field, words).replace(/ ?[(（].*$/u, "");
 
 type ScalingWord = "linear" | "ntk" | "dynamic" | "yarn";
 const scalingWords: readonly string[] = ["linear", "ntk", "dynamic", "yarn"] satisfies ScalingWord[];
@@ -56,5 +60,5 @@ export function changeName(
   }
   if (change.shift !== undefined) parts.push(short.shift(number(change.shift)));
   if (change.interpolate) parts.push(short.stretch);
-  return parts.join(", ");
+  return parts.join(words.punctuation.comma);
 }
