@@ -27,7 +27,8 @@ export interface LiveListener {
 
 /** Lanes are shown anew this often; events may come faster. */
 const kShowEvery = 150;
-/** Half-finished states are kept this often while training. */
+/** Half-finished states are kept soon after training begins, and then this often. */
+const kKeepFirst = 1000;
 const kKeepEvery = 10_000;
 
 /**
@@ -63,7 +64,7 @@ export class LiveRace {
   #pool: RunPool | null = null;
   #listener: LiveListener;
   #showTimer: ReturnType<typeof setTimeout> | undefined;
-  #keepTimer: ReturnType<typeof setInterval> | undefined;
+  #keepTimer: ReturnType<typeof setTimeout> | undefined;
   #halfSaid = false;
   #ended = false;
   #stored = true;
@@ -171,7 +172,7 @@ export class LiveRace {
     this.#show();
     if (this.phase === "preparing" || this.phase === "failed") return;
     if (this.lanes.some((lane) => lane.phase !== "done" && lane.phase !== "failed")) return;
-    clearInterval(this.#keepTimer);
+    clearTimeout(this.#keepTimer);
     if (this.phase !== "finished") this.#listener.milestone({ kind: "finished" });
     this.phase = "finished";
     void this.#keepResults().then(() => this.#listener.kept());
@@ -188,7 +189,7 @@ export class LiveRace {
     if (this.phase !== "paused") return;
     this.phase = "running";
     this.#listener.milestone({ kind: "started" });
-    this.#keepTimer ??= setInterval(() => void this.keep(), kKeepEvery);
+    this.#keepLater(kKeepFirst);
     await Promise.all(this.#open.map((controller) => controller.start().catch(() => {})));
     // A failing call has its own "failed" event; the lane tells.
   }
@@ -240,7 +241,10 @@ export class LiveRace {
       record.reset();
       await this.#openRun(index);
     }
-    if (this.phase === "finished") this.phase = "running";
+    if (this.phase === "finished") {
+      this.phase = "running";
+      this.#keepLater(kKeepEvery);
+    }
     if (this.phase === "running") await this.#controllers[index]?.start().catch(() => {});
     this.#show();
   }
@@ -264,6 +268,14 @@ export class LiveRace {
       const state = await controller.snapshot().catch(() => null);
       if (state && !this.#ended) await this.#note(keepState(this.id, lane, state));
     }
+  }
+
+  #keepLater(after: number): void {
+    clearTimeout(this.#keepTimer);
+    this.#keepTimer = setTimeout(() => {
+      void this.keep();
+      this.#keepLater(kKeepEvery);
+    }, after);
   }
 
   async #keepResults(): Promise<void> {
@@ -292,7 +304,7 @@ export class LiveRace {
   end(): void {
     this.#ended = true;
     clearTimeout(this.#showTimer);
-    clearInterval(this.#keepTimer);
+    clearTimeout(this.#keepTimer);
     void this.#pool?.close();
   }
 }

@@ -132,6 +132,30 @@ describe("a live race", () => {
     race.end();
   });
 
+  it("keeps half-finished states soon after it begins, now and then, and after a rewind as well", async () => {
+    vi.useFakeTimers();
+    const { race } = await opened();
+    const kept = () => storage.keepState.mock.calls.length;
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        const before = kept();
+        await race.play();
+        for (const fake of fakes) fake.train(5);
+        await vi.advanceTimersByTimeAsync(2_000);
+        expect(kept()).toBe(before + 2);
+        await vi.advanceTimersByTimeAsync(10_000);
+        expect(kept()).toBe(before + 4);
+        for (const fake of fakes) fake.finish();
+        await vi.advanceTimersByTimeAsync(60_000);
+        expect(kept()).toBe(before + 4);
+        await race.rewind();
+      }
+    } finally {
+      race.end();
+      vi.useRealTimers();
+    }
+  });
+
   it("goes on from kept runs and states", async () => {
     const { race } = await opened({
       finished: [run(0, 1, [entry(64, 1.7)])],
