@@ -68,6 +68,10 @@ export const allowedPhrases: readonly (readonly [RegExp, string])[] = [
   [/^as many numbers as there are heads, (\S+)$/, "每头一个数，共 $1 个"],
   [/^(\S+) numbers, one a pair of lanes$/, " $1 个数，每对一个"],
   [/^at most the number of heads, (\S+)$/, "不超过头数 $1"],
+  [
+    /^at most (\S+) after this prompt: the encoding ends after (\S+) positions$/,
+    "开头之后最多 $1 个：这种编码只有 $2 个位置",
+  ],
   [/^at most (\S+) bytes$/, "不超过 $1 字节"],
   [/^at most (\S+) lanes$/, "不超过 $1 维"],
   [/^more than half of the buckets and one, (\S+)$/, "大于桶数的一半加一，即 $1"],

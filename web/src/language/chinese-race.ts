@@ -264,6 +264,8 @@ export const race: typeof english = {
     colour: "着色依据",
     byLoss: "意外程度",
     byPosition: "位置",
+    full: (rows) => `开头已占满这种编码的 ${rows} 个位置，写不下去了；换一个短些的开头就有余地。`,
+    failed: (message) => `无法续写：${message}`,
     pastHere: (length) => `第 ${length} 个符号：训练长度到此为止`,
     surprise: (value) => `${value} 奈特`,
     writing: "正在写……",

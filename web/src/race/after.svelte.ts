@@ -4,6 +4,7 @@
 
 import { SvelteMap } from "svelte/reactivity";
 import type { Generated, Measurement, TestChange } from "../engine/poslab.js";
+import { readError, type CoreError } from "../language/core-errors.js";
 import { stable } from "../schemes/fields.js";
 import type { Switch } from "../state/fields.js";
 import type { Models } from "./models.js";
@@ -16,12 +17,14 @@ export interface WriteOptions {
   seed: number;
 }
 export type Written =
-  { state: "writing" } | { state: "done"; generated: Generated } | { state: "failed"; message: string };
+  | { state: "writing" }
+  | { state: "done"; generated: Generated }
+  /** the prompt takes all positions that the encoding has */
+  | { state: "full" }
+  | { state: "failed"; error: CoreError };
 export type MapRows =
-  | { state: "measuring" | "failed"; message?: string; rows: NonNullable<Measurement["byPosition"]>[] }
-  | { state: "done"; rows: NonNullable<Measurement["byPosition"]>[] };
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  | { state: "measuring" | "done"; rows: NonNullable<Measurement["byPosition"]>[] }
+  | { state: "failed"; error: CoreError; rows: NonNullable<Measurement["byPosition"]>[] };
 
 export class AfterTraining {
   readonly measured = new SvelteMap<string, Measured>();
@@ -50,7 +53,7 @@ export class AfterTraining {
         put({ state: length === test.lengths.at(-1) ? "done" : "measuring", byLength: [...byLength], seed });
       }
     } catch (error) {
-      put({ state: "failed", byLength, seed: 0, message: messageOf(error) });
+      put({ state: "failed", byLength, seed: 0, error: readError(error) });
     }
   }
 
@@ -58,6 +61,7 @@ export class AfterTraining {
     const put = (value: Written) => {
       if (!this.#closed) this.written.set(encoding, value);
     };
+    if (options.count < 1) return put({ state: "full" });
     put({ state: "writing" });
     try {
       const { controller } = await this.models.get(encoding);
@@ -65,7 +69,7 @@ export class AfterTraining {
       const generated = await controller.generate({ count, temperature, seed, ...(prompt === "" ? {} : { prompt }) });
       put({ state: "done", generated });
     } catch (error) {
-      put({ state: "failed", message: messageOf(error) });
+      put({ state: "failed", error: readError(error) });
     }
   }
 
@@ -92,7 +96,7 @@ export class AfterTraining {
       }
       put({ state: "done", rows });
     } catch (error) {
-      put({ state: "failed", message: messageOf(error), rows });
+      put({ state: "failed", error: readError(error), rows });
     }
   }
 

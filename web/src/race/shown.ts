@@ -3,6 +3,7 @@
 
 import type { LineChartData, Curve } from "../chart/data.js";
 import type { CompleteExperiment, LengthEntry, RunResult } from "../engine/poslab.js";
+import type { CoreError } from "../language/core-errors.js";
 import type { Dictionary } from "../language/english.js";
 import { sameEncoding, stable } from "../schemes/fields.js";
 import { atTestDash, type Look } from "../schemes/looks.js";
@@ -23,7 +24,7 @@ export interface Measured {
   state: "measuring" | "done" | "failed";
   byLength: LengthEntry[];
   seed: number;
-  message?: string;
+  error?: CoreError;
 }
 
 export interface ChartContext {
