@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
 import { run, shown } from "../testing.js";
-import { colourRange, mapTable, placeOf, positionAt, reachOf, rowsByEncoding, rowsByLength } from "./rows.js";
+import {
+  colourRange,
+  fittingTicks,
+  mapTable,
+  placeOf,
+  positionAt,
+  reachOf,
+  rowsByEncoding,
+  rowsByLength,
+} from "./rows.js";
 
 describe("the map", () => {
   const of = shown({ encodings: [{ type: "rope" }, { type: "alibi" }] }, [
@@ -45,5 +54,26 @@ describe("the map", () => {
   it("finds the position under a place of its doubling axis, and back", () => {
     expect(positionAt(0.5, 4, 1024)).toBeCloseTo(64);
     expect(placeOf(positionAt(0.3, 4, 1024), 4, 1024)).toBeCloseTo(0.3);
+  });
+});
+
+describe("the labels of its axis", () => {
+  const ticks = (width: number) =>
+    [4, 8, 16, 32, 64, 128, 256, 512, 1024].map((tick) => ({
+      tick,
+      left: placeOf(tick, 4, 1024) * width,
+      text: tick.toLocaleString("en"),
+    }));
+  const shownAt = (width: number) => fittingTicks(ticks(width), 64).map(({ tick }) => tick);
+
+  it("are all there where there is room", () => {
+    expect(shownAt(700)).toEqual([4, 8, 16, 32, 64, 128, 256, 512, 1024]);
+  });
+
+  it("never run into each other; the ends and the trained length come first", () => {
+    expect(shownAt(300)).toEqual([4, 8, 16, 32, 64, 128, 256, 1024]);
+    expect(shownAt(210)).toEqual([4, 16, 64, 1024]);
+    expect(shownAt(100)).toEqual([4, 1024]);
+    expect(fittingTicks([], 64)).toEqual([]);
   });
 });

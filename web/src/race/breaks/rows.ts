@@ -68,6 +68,40 @@ export function colourRange(rows: readonly MapRow[]): [number, number] {
   return high > low ? [low, high] : [low - 0.5, low + 0.5];
 }
 
+/** About how wide a digit of an axis is, in pixels, with what stays free beside a label. */
+const kDigit = 9;
+const kFree = 10;
+
+/**
+ * The ticks whose labels fit beside each other: both ends, and between them every one, every second, ... counted from
+ * `kept`. The first label begins at its place, the last ends there, the others are centred.
+ */
+export function fittingTicks<T extends { tick: number; left: number; text: string }>(
+  ticks: readonly T[],
+  kept: number,
+): T[] {
+  const last = ticks.length - 1;
+  const spans = ticks.map(({ left, text }, index) => {
+    const wide = kDigit * text.length;
+    const start = index === 0 ? left : index === last ? left - wide : left - wide / 2;
+    return { index, start, end: start + wide + kFree };
+  });
+  type Span = (typeof spans)[number];
+  const meet = (one: Span, other: Span) => one !== other && one.start < other.end && other.start < one.end;
+  const middle = Math.max(
+    0,
+    ticks.findIndex(({ tick }) => tick === kept),
+  );
+  const ends = spans.filter(({ index }) => index === 0 || index === last);
+  for (let stride = 1; ; stride += 1) {
+    const every = spans.slice(1, -1).filter(({ index }) => (index - middle) % stride === 0);
+    if (stride < ticks.length && every.some((one) => every.some((other) => meet(one, other)))) continue;
+    const inner = every.filter((one) => !ends.some((end) => meet(one, end)));
+    const chosen = [...ends, ...inner].map(({ index }) => index);
+    return ticks.filter((_, index) => chosen.includes(index));
+  }
+}
+
 /** Bin under a place 0..1 of a logarithmic position axis from `first` to `reach`. */
 export function positionAt(place: number, first: number, reach: number): number {
   return first * (reach / first) ** Math.min(1, Math.max(0, place));
