@@ -83,10 +83,11 @@ export const english = {
     letters: "letters alone",
     pairs: "pairs",
     triples: "triples",
+    frequencies:
+      "Dotted: the loss of a guess that only knows how often single letters, pairs or triples of letters occur.",
     asTable: "Show as table",
     asChart: "Show as chart",
     notDefinedPast: "not defined past this",
-    logScale: "Both axes: length doubles from tick to tick.",
     empty: "Nothing measured yet.",
     summaryItem: (name: string, first: string, last: string, at: string) => `${name}: ${first}, at ${at} ${last}`,
     summaryUndefined: (name: string, first: string) => `${name}: ${first}, not defined past the trained length`,
@@ -116,7 +117,6 @@ export const english = {
     of: (title: string) => `Save: ${title}`,
     copyCode: "Copy as JavaScript",
     copiedCode: "Copied",
-    noTraining: "There is no training curve to save.",
   },
   notices: {
     heading: "About this link",
@@ -126,7 +126,6 @@ export const english = {
       `The link was made by another version (${version}); what it shares with this one is used.`,
     unreadable: () => "The long part of the link could not be read; defaults are used.",
     "text-left-out": () => "Your own text is too long for a link and is left out; send it along.",
-    notStarted: "A link never starts anything by itself: press Run it here.",
   },
   glossary,
   /** what joins pieces of text */ punctuation: {

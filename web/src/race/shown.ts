@@ -70,6 +70,13 @@ export function entriesOf(shown: Shown, change: Switch, measured: ReadonlyMap<st
   return later?.state === "done" ? [later.byLength] : [];
 }
 
+/** What bands and dotted lines of the charts stand for. */
+export function chartNotes(context: ChartContext): string[] {
+  const { shown, words } = context;
+  const bands = shown.experiment.seeds.length > 1 ? words.charts.band : words.charts.bandOne;
+  return isText(shown) && references(context).length ? [bands, words.charts.frequencies] : [bands];
+}
+
 function references({ shown, measure, words }: ChartContext): { y: number; label: string }[] {
   const { task } = shown.experiment;
   if (task.type === "text") {
