@@ -41,7 +41,7 @@ export const chinese: AttentionWords = {
     heading: "查询与键",
     from: "来源",
     random: "按种子随机生成",
-    recorded: (task) => `录制的外推赛：${task}`,
+    recorded: (task) => `预存的外推赛：${task}`,
     kept: (date, task) => spaced`${date}的运行：${task}`,
     seed: "种子",
     newSeed: "换种子",
@@ -111,7 +111,7 @@ export const chinese: AttentionWords = {
     encoding: "编码",
     score: "分数",
     weight: "权重",
-    hidden: "被遮盖",
+    hidden: "被掩码遮住",
     meanOf: (heads) => `${heads} 个头的平均`,
   },
   distance: {
@@ -129,6 +129,6 @@ export const chinese: AttentionWords = {
     link: "本图的链接",
     copy: "复制链接",
     copied: "链接已复制",
-    lesson: "课堂链接：不含设置部分",
+    lesson: "教学链接：不含设置部分",
   },
 };

@@ -155,7 +155,7 @@ export const chinese: EncodingsWords = {
       nothing: "什么也不变：没有什么会随位置而变。",
     },
     recorded: {
-      sentence: (length, parts) => `录制的外推赛里，小模型用它在 ${length} 个字符上训练，测得：${parts}。`,
+      sentence: (length, parts) => `预存的外推赛里，小模型用它在 ${length} 个字符上训练，测得：${parts}。`,
       lossAt: (loss, length) => `长 ${length} 时每字符 ${loss} 奈特`,
       undefinedAt: (length) => `长 ${length} 时没有定义`,
       link: "与其他编码一起看。",

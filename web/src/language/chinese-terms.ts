@@ -26,9 +26,9 @@ export const schemes: Dictionary["schemes"] = {
   swin: { name: "Swin", idea: "每一种行差与列差各有一个学习得到的数，加到分数上。" },
   levit: { name: "LeViT", idea: "每一种行距与列距各有一个学习得到的数，各个方向相同。" },
   "log-cpb": { name: "Log-CPB", idea: "一个小网络把行差与列差变成加到分数上的数。" },
-  "sinusoidal-2d": { name: "二维正弦", idea: "一半的波表示行，另一半表示列。" },
-  "axial-learned": { name: "轴向学习", idea: "行与列各有一个学习得到的向量。" },
-  "learned-grid": { name: "网格学习", idea: "网格的每个位置各有一个学习得到的向量，如 ViT。" },
+  "sinusoidal-2d": { name: "二维正弦编码", idea: "一半的波表示行，另一半表示列。" },
+  "axial-learned": { name: "轴向可学习编码", idea: "行与列各有一个学习得到的向量。" },
+  "learned-grid": { name: "网格可学习编码", idea: "网格的每个位置各有一个学习得到的向量，如 ViT。" },
   pope: { name: "PoPE", idea: "每一维是一个按位置旋转的长度，内容与位置互不混杂。" },
   "dynamic-bias": { name: "动态位置偏置", idea: "由一个小网络把相对距离变成分数偏置。" },
 };

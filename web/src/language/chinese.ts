@@ -43,7 +43,7 @@ export const chinese: Dictionary = {
       save: "保存",
       setup: "设置",
       bar: "运行按钮",
-      lanes: "各个运行",
+      lanes: "各次运行",
       atTest: "测试时的改动",
       map: "在哪里失效",
       writes: "它写出什么",
@@ -96,7 +96,7 @@ export const chinese: Dictionary = {
     cell: (row, column, value) => `${row}，${column}：${value}`,
     axes: (rows, columns) => `纵向：${rows}；横向：${columns}。`,
     hint: "方向键移动，Home、End 跳到两端，Page Up、Page Down 移动更远。",
-    hidden: "被遮盖",
+    hidden: "被掩码遮住",
   },
   save: {
     heading: "保存与分享",

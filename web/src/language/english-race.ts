@@ -268,12 +268,12 @@ export const race = {
     colour: "Colour by",
     byLoss: "surprise",
     byPosition: "position",
-    full: (rows: string) =>
-      `The beginning takes all ${rows} positions that this encoding has: nothing can follow it. A shorter beginning leaves room.`,
-    failed: (message: string) => `Could not be written: ${message}`,
     pastHere: (length: string) => `${length} symbols: end of the trained length`,
     surprise: (value: string) => `${value} nats`,
     writing: "writing …",
+    full: (rows: string) =>
+      `The beginning takes all ${rows} positions that this encoding has: nothing can follow it. A shorter beginning leaves room.`,
+    failed: (message: string) => `Could not be written: ${message}`,
     toy: "Only models of text write; this task answers row by row.",
     sure: "sure",
     unsure: "surprised",

@@ -25,7 +25,10 @@ export const page: SchemePage = {
       String.raw`s_{${query},${key}} = \frac{q \cdot R_{${key - query}}\, k}{\sqrt{${texNumber(headDim)}}}`,
   },
   users: [
-    ["Llama 2 (Meta's weights), GPT-J", 'theta: 10000, layout: "interleaved"'],
+    [
+      { en: "Llama 2 (Meta's weights), GPT-J", zh: "Llama 2（Meta 原权重）、GPT-J" },
+      'theta: 10000, layout: "interleaved"',
+    ],
     ["Llama 2 (Hugging Face), Mistral, Falcon", 'theta: 10000, layout: "half"'],
     [
       "GPT-NeoX, Pythia",

@@ -30,7 +30,7 @@ export interface SchemePage {
     score?: (subject: Subject, cell: ScoreCell) => string;
   };
   /** models and the convention that they use, as fields of the scheme object or in words */ users?: readonly (readonly [
-    models: string,
+    models: string | Record<Language, string>,
     convention: string | Record<Language, string>,
   ])[];
   /** author, year, title and address */ sources: readonly (readonly [name: string, address: string])[];
