@@ -12,14 +12,30 @@ export interface PlacedFrame extends ArcFrame {
 }
 
 const kLetter = 8;
+/** of Chinese characters and the marks that go with them */ const kWideLetter = 13;
 const kLine = 15;
 const kMostLabel = 84;
+
+const isWide = (letter: string) => /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u{20000}-\u{3ffff}]/u.test(letter);
+
+/** As much of a token as there is room for, and how wide it is in pixels. */
+export function shortened(name: string): { text: string; width: number } {
+  let text = "";
+  let width = 0;
+  for (const letter of name) {
+    const wide = isWide(letter) ? kWideLetter : kLetter;
+    if (width + wide > kMostLabel) break;
+    text += letter;
+    width += wide;
+  }
+  return { text, width };
+}
 
 /** Space above the tokens for what looks back, below them for what looks ahead, and their names at the very bottom. */
 export function frameOf(names: readonly string[], width: number, causal: boolean): PlacedFrame {
   const tokens = Math.max(1, names.length);
   const pitch = width / tokens;
-  const longest = Math.min(kMostLabel, kLetter * Math.max(1, ...names.map((name) => [...name].length)));
+  const longest = Math.max(kLetter, ...names.map((name) => shortened(name).width));
   const upright = longest > pitch - 4;
   const rise = Math.round(Math.min(260, Math.max(70, width * 0.45)));
   const fall = causal ? 0 : Math.round(rise / 2);
@@ -67,7 +83,7 @@ export function paintArcs(canvas: HTMLCanvasElement, { arcs, frame, names, query
     if (frame.upright) context.rotate(Math.PI / 2);
     context.textAlign = frame.upright ? "left" : "center";
     context.textBaseline = frame.upright ? "middle" : "top";
-    context.fillText(name.slice(0, 12), 0, 0);
+    context.fillText(shortened(name).text, 0, 0);
     context.restore();
   });
 }
@@ -98,7 +114,7 @@ export function arcsSvg({ title, arcs, names, query, causal, colour, theme }: Ar
     const place = frame.upright
       ? `transform="translate(${x} ${y}) rotate(90)" dominant-baseline="central"`
       : `x="${x}" y="${y + 8}" text-anchor="middle"`;
-    return `<text ${place}${index === query ? ' font-weight="600"' : ""}>${escapeXml(name)}</text>`;
+    return `<text ${place}${index === query ? ' font-weight="600"' : ""}>${escapeXml(shortened(name).text)}</text>`;
   });
   const body = [
     `<text x="16" y="26" font-size="16" font-weight="600">${escapeXml(title)}</text>`,

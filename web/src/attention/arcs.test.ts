@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
+import { frameOf, shortened } from "./arc-drawing.js";
 import { arcPath, arcsOf, rowArcs, type ArcFrame } from "./arcs.js";
 
 const picture = Float32Array.of(1, NaN, NaN, 0.7, 0.3, NaN, 0.005, 0.195, 0.8);
@@ -26,5 +27,20 @@ describe("arcs", () => {
     expect(arcPath(frame, { query: 3, key: 1, weight: 1 })).toBe("M350 100A100 78.4 0 0 0 150 100");
     expect(arcPath(frame, { query: 1, key: 2, weight: 1 })).toBe("M150 100A50 26.6 0 0 0 250 100");
     expect(arcPath(frame, { query: 2, key: 2, weight: 1 })).toMatch(/^M250 100a5 5/);
+  });
+});
+
+describe("names below the arcs", () => {
+  it("have room for Chinese characters, which are wider", () => {
+    const tall = (names: string[]) => frameOf(names, 200, true).height;
+    const latin = Array.from({ length: 12 }, () => "cat");
+    expect(tall(latin.map(() => "小猫咪"))).toBeGreaterThan(tall(latin));
+    expect(shortened("小猫").width).toBeGreaterThanOrEqual(2 * 12);
+  });
+
+  it("are cut where the room ends, not in the middle of a character", () => {
+    expect(shortened("internationalisation").text).toBe("internatio");
+    expect(shortened("天地玄黄宇宙洪荒").text).toBe("天地玄黄宇宙");
+    expect(shortened("𠮷".repeat(9)).text).toBe("𠮷".repeat(6));
   });
 });

@@ -82,5 +82,7 @@ it("curves by distance leave out what no query has, and are no longer than a scr
 });
 
 it("the keys that a query looks at most are named with their weights", () => {
-  expect(strongestKeys([0.2, 0.1, 0.7], (key) => naming.symbols[key]!, String, 2)).toBe("cat 0.7, extraordinarily 0.2");
+  expect(strongestKeys([0.2, 0.1, 0.7], (key) => naming.symbols[key]!, String, ", ", 2)).toBe(
+    "cat 0.7, extraordinarily 0.2",
+  );
 });

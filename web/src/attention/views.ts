@@ -161,11 +161,12 @@ export function strongestKeys(
   weights: ArrayLike<number>,
   nameAt: (key: number) => string,
   fixed: (value: number) => string,
+  list: string,
   most = 3,
 ): string {
   return Array.from(weights, (weight, key) => ({ weight, key }))
     .sort((a, b) => b.weight - a.weight)
     .slice(0, most)
     .map(({ weight, key }) => `${nameAt(key)} ${fixed(weight)}`)
-    .join(", ");
+    .join(list);
 }

@@ -89,7 +89,7 @@ export const chinese: AttentionWords = {
     stronger: "只画出最强的弧线。",
     arcsHint: "左右方向键选择词元，Esc 显示全部。",
     waiting: "正在计算……",
-    mostly: (query, list) => `${query} 关注 ${list}。`,
+    mostly: (query, list) => `${query}关注：${list}。`,
   },
   problems: {
     pastTable: (rows) => `学到的位置表只有 ${rows} 行，这些位置没有向量。`,
