@@ -80,6 +80,12 @@ export const allowedPhrases: readonly (readonly [RegExp, string])[] = [
   [/^a divisor of model\.heads \((\S+)\)$/, "头数 $1 的因数"],
   [/^a divisor of model\.dim \((\S+)\)$/, "模型维数 $1 的因数"],
   [/^a position from (\S+) to (\S+): the table has (\S+) rows$/, "位置须在 $1 到 $2 之间，表有 $3 行"],
+  [/^a difference of rows below (\S+), the height of the grid$/, "行差须小于网格行数 $1"],
+  [/^a difference of columns below (\S+), the width of the grid$/, "列差须小于网格列数 $1"],
+  [
+    /^a place of the grid, which has (\S+) rows of (\S+), after (\S+) other tokens$/,
+    "须在网格之内，网格有 $1 行，每行 $2 个位置，前面另有 $3 个词元",
+  ],
   [/^[\w-]+(\|[\w-]+)+$/, " $&"],
   [/^a tensor( \[.+\])?$/, "一个张量$1"],
   [/^shape (\[.+\])$/, "形状 $1"],

@@ -28,6 +28,21 @@ const mistakes: Record<string, () => unknown> = {
       length: 9,
       dim: 4,
     }),
+  "a place off the grid": () =>
+    lab.table(
+      {
+        type: "learned-grid",
+        gridHeight: 2,
+        gridWidth: 2,
+        table: { data: new Float32Array(16), shape: [4, 4] },
+      } as Position,
+      { length: 9, dim: 4 },
+    ),
+  "rows further apart than the grid is high": () =>
+    lab.bias(
+      { type: "swin", gridHeight: 1, gridWidth: 4, table: { data: new Float32Array(14), shape: [7, 2] } } as Position,
+      { heads: 2, queryLength: 9, keyLength: 9 },
+    ),
   "too much memory": () => lab.bias({ type: "alibi" }, { heads: 1e6, queryLength: 1e6, keyLength: 1 }),
   "an experiment with heads that do not divide": () =>
     completeExperiment({ task: { type: "first" }, encodings: [{ type: "none" }], model: { dim: 30, heads: 4 } }),
