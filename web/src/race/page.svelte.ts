@@ -254,11 +254,13 @@ export class RacePage {
   }
 
   async playPause(): Promise<void> {
+    this.restored = false;
     if (!this.live || this.live.phase === "finished" || this.live.phase === "failed") await this.run();
     else if (this.live.phase === "running") await this.live.pause();
     else await this.live.play();
   }
   async step(): Promise<void> {
+    this.restored = false;
     if (!this.live) await this.#startPlanned();
     await this.live?.step();
   }
