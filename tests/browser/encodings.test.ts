@@ -194,6 +194,19 @@ describe("a link", () => {
     await context.close();
   });
 
+  it("is what the maker of lesson links shows, though the page or its settings have changed", async () => {
+    const { page, context } = await visit(site, { hash: "#/encodings/alibi" });
+    await page.getByText("Make a lesson link").click();
+    await page.getByRole("checkbox", { name: "the formula" }).check();
+    const link = page.getByRole("textbox", { name: "Lesson link" });
+    await expect.poll(() => link.inputValue()).toMatch(/#\/encodings\/alibi\?hide=formula$/);
+    await page.getByRole("textbox", { name: "trained length, value" }).fill("32");
+    await expect.poll(() => link.inputValue()).toMatch(/alibi\?v=1&L=32&hide=formula$/);
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Attention" }).click();
+    await expect.poll(() => link.inputValue()).toMatch(/#\/attention$/);
+    await context.close();
+  });
+
   it("with what the core refuses says why", async () => {
     const { page, context } = await visit(site, { hash: "#/encodings/rope?v=1&headDim=33" });
     await page

@@ -10,12 +10,14 @@ const kQuiet = 300;
 class Address {
   route = $state.raw<Route>(readRoute(location.hash));
   /** grows when a link is followed: a fresh start of its page */ visit = $state(0);
+  /** the hash as it is now, quiet writes included */ written = $state.raw(location.hash);
   #waiting: ReturnType<typeof setTimeout> | undefined;
   /** what the last named action left: Back leads there */ #named = routeHash(readRoute(location.hash));
 
   constructor() {
     addEventListener("hashchange", () => {
       clearTimeout(this.#waiting);
+      this.written = location.hash;
       this.#named = routeHash(readRoute(location.hash));
       this.route = readRoute(location.hash);
       this.visit += 1;
@@ -25,7 +27,11 @@ class Address {
   hides = (part: string): boolean => this.route.hidden.includes(part);
   showAll(): void {
     this.route = { ...this.route, hidden: [] };
-    history.replaceState(null, "", routeHash(readRoute(location.hash)).replace(/[?&]hide=.*/, ""));
+    this.#replace(routeHash(readRoute(location.hash)).replace(/[?&]hide=.*/, ""));
+  }
+  #replace(hash: string): void {
+    history.replaceState(null, "", hash);
+    this.written = hash;
   }
   /** The whole address of a state of a page, for links to copy. */
   linkTo = (page: PageName, query: string, path = ""): string =>
@@ -35,7 +41,7 @@ class Address {
   follow(page: PageName, query: string, path = ""): () => void {
     clearTimeout(this.#waiting);
     const { hidden } = this.route;
-    this.#waiting = setTimeout(() => history.replaceState(null, "", routeHash({ page, path, query, hidden })), kQuiet);
+    this.#waiting = setTimeout(() => this.#replace(routeHash({ page, path, query, hidden })), kQuiet);
     return () => clearTimeout(this.#waiting);
   }
 
@@ -43,10 +49,11 @@ class Address {
   named(page: PageName, query: string, path = ""): void {
     clearTimeout(this.#waiting);
     const hash = routeHash({ page, path, query, hidden: this.route.hidden });
-    if (hash === this.#named) return history.replaceState(null, "", hash);
     // What was only tried in between is not an entry of its own.
-    history.replaceState(null, "", this.#named);
+    this.#replace(this.#named);
+    if (hash === this.#named) return;
     history.pushState(null, "", hash);
+    this.written = hash;
     this.#named = hash;
   }
 }
