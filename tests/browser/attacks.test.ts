@@ -200,7 +200,13 @@ describe("a result file", () => {
       [text.replace('"type":"rope"', '"type":"ropr"'), /ropr/],
     ] as const) {
       await give(content);
-      await page.getByRole("alert").filter({ hasText: said }).waitFor();
+      const notice = page.getByRole("alert").filter({ hasText: said });
+      await notice.waitFor();
+      // The field is at the page's end, the notice at its top: who chose the file sees it.
+      await expect
+        .poll(() => notice.evaluate((element) => element.getBoundingClientRect().top))
+        .toSatisfy((top: number) => top >= 0 && top < 900);
+      await page.getByText("Open a result file").scrollIntoViewIfNeeded();
     }
     await page.evaluate((content) => {
       const transfer = new DataTransfer();
