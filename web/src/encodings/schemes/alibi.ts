@@ -12,8 +12,11 @@ export const page: SchemePage = {
       String.raw`b_{${head + 1}}(${query},${key}) = -m_{${head + 1}}\,\lvert ${query}-${key} \rvert = -${texNumber(lab.slopes(position, { heads })[head]!)} \cdot ${Math.abs(query - key)}`,
   },
   users: [
-    ["BLOOM (112 heads), MPT, Falcon-RW, BTLM", 'slopes: "standard"'],
-    ["Baichuan-13B (40 heads)", 'slopes: "standard"'],
+    [
+      { en: "BLOOM (112 heads), MPT, Falcon-RW, BTLM", zh: "BLOOM（112 个头）、MPT、Falcon-RW、BTLM" },
+      'slopes: "standard"',
+    ],
+    [{ en: "Baichuan-13B (40 heads)", zh: "Baichuan-13B（40 个头）" }, 'slopes: "standard"'],
     ["Jina embeddings v2", { en: 'slopes: "standard", in both directions', zh: 'slopes: "standard"，双向' }],
   ],
   sources: [

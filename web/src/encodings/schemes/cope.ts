@@ -7,7 +7,7 @@ const kPositions = 64;
 
 export const page: SchemePage = {
   formula: () =>
-    String.raw`\begin{gathered} s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} + q_i \cdot e(p_{ij}) \\ p_{ij} = \min\Bigl(\sum_{t=j}^{i} \sigma\bigl(q_i \cdot k_t / \sqrt{d}\bigr),\ P-1\Bigr) \\ e(p)\ \text{between}\ e(\lfloor p \rfloor)\ \text{and}\ e(\lceil p \rceil) \end{gathered}`,
+    String.raw`\begin{gathered} s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} + q_i \cdot e(p_{ij}) \\ p_{ij} = \min\Bigl(\sum_{t=j}^{i} \sigma\bigl(q_i \cdot k_t / \sqrt{d}\bigr),\ P-1\Bigr) \\ e(p) = (1 - f)\, e(\lfloor p \rfloor) + f\, e(\lceil p \rceil), \quad f = p - \lfloor p \rfloor \end{gathered}`,
   symbols: { positions: "P", headDim: "d" },
   worked: {
     score: ({ scheme, sizes: { headDim } }, { query, key }) => {

@@ -18,7 +18,10 @@ export const page: SchemePage = {
   },
   users: [
     [
-      "Transformer with relative positions (tensor2tensor, OpenNMT)",
+      {
+        en: "Transformer with relative positions (tensor2tensor, OpenNMT)",
+        zh: "带相对位置的 Transformer（tensor2tensor、OpenNMT）",
+      },
       { en: "maxDistance: 16 or 20, keys and values", zh: "maxDistance: 16 或 20，键和值都用" },
     ],
     ["wav2vec2-BERT", { en: "64 to the left and 8 to the right, keys alone", zh: "左 64、右 8，只用于键" }],
