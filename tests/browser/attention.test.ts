@@ -109,7 +109,7 @@ describe("the Attention page", () => {
     await page.getByRole("img", { name: /^ALiBi, head 1/ }).focus();
     await page.keyboard.press("End");
     await page
-      .getByText(/^\. \(21\) looks at .+ \(\d+\) 0\.\d+, /)
+      .getByText(/^\. \(21\) looks at .+ \(\d+\) 0\.\d+; /)
       .first()
       .waitFor();
     await page.keyboard.press("Escape");

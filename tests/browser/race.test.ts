@@ -122,6 +122,19 @@ describe("what comes after training", () => {
     await context.close();
   });
 
+  it("says in the page's language where a full table leaves no room to write", async () => {
+    const { page, context, troubles } = await visit(site, {
+      locale: "zh-CN",
+      hash: "#/race?v=1&L=16&e=learned,none&dim=16&heads=2&ff=32&batch=4&steps=20&windows=8",
+    });
+    await button(page, "在此运行").click();
+    await page.locator(".bar .time", { hasText: "已完成" }).waitFor({ timeout: 60_000 });
+    await button(page, "续写").click();
+    await page.getByText("开头已占满这种编码的 16 个位置").waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("writes on with recorded weights, past the trained length", async () => {
     const { page, context, troubles } = await visit(site);
     await button(page, "Write").click();

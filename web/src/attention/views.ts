@@ -156,7 +156,7 @@ export function shiftSentence(
   return parts.length ? result.lead(count(offset)) + parts.join(result.join) + result.end : "";
 }
 
-/** "cat (7) 0.41, sat (8) 0.20": where a query looks most; names are those of `nameAt`. */
+/** "cat (7) 0.41; sat (8) 0.20": where a query looks most; names are those of `nameAt`. */
 export function strongestKeys(
   weights: ArrayLike<number>,
   nameAt: (key: number) => string,
