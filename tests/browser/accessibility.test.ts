@@ -50,6 +50,28 @@ describe("axe finds nothing", () => {
   });
 });
 
+describe("the keyboard", () => {
+  it("never leads under the play bar of a telephone", async () => {
+    const { page, context } = await visit(site, { viewport: { width: 375, height: 700 } });
+    await page.locator(".verdict a").first().waitFor();
+    const covered: string[] = [];
+    for (let step = 0; step < 70; step += 1) {
+      await page.keyboard.press("Tab");
+      covered.push(
+        ...(await page.evaluate(() => {
+          const element = document.activeElement!;
+          const bar = document.querySelector("section.bar")!;
+          const { top, height } = element.getBoundingClientRect();
+          const hidden = !bar.contains(element) && top + Math.min(height, 20) > bar.getBoundingClientRect().top;
+          return hidden ? [element.outerHTML.slice(0, 80)] : [];
+        })),
+      );
+    }
+    expect(covered).toEqual([]);
+    await context.close();
+  });
+});
+
 describe("reduced motion", () => {
   it("leaves no transition and no animation", async () => {
     const { page, context } = await visit(site, { reducedMotion: "reduce" });

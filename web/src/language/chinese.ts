@@ -82,7 +82,7 @@ export const chinese: Dictionary = {
     letters: "单字母频率",
     pairs: "双字母频率",
     triples: "三字母频率",
-    frequencies: "点线：只凭单字母、双字母或三字母的出现频率来猜，损失是多少。",
+    frequencies: "点线：只凭单字母、双字母、三字母的频率来猜时的损失。",
     asTable: "显示为表格",
     asChart: "显示为图",
     notDefinedPast: "此后无定义",
