@@ -24,6 +24,7 @@ export interface ChartCurve {
 export interface Chart {
   title: string;
   subtitle?: string;
+  /** for those who do not see the picture; default: an English sentence on the ends of each curve */ description?: string;
   xLabel: string;
   yLabel: string;
   /** default "log", to base 2 */ xScale?: "log" | "linear";
@@ -62,6 +63,7 @@ export function chartSvg(chart: Chart): string {
   const theme = chart.theme ?? lightTheme;
   const frame = makeFrame(chart, width, height, theme);
   const description =
+    chart.description ??
     `${chart.yLabel} against ${chart.xLabel}. ` + chart.curves.map((curve) => describeCurve(curve, chart)).join(" ");
   return svgDocument(width, height, theme, chart.title, description, [
     `<text x="16" y="26" font-size="16" font-weight="600">${escapeXml(chart.title)}</text>`,

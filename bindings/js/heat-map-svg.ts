@@ -16,6 +16,7 @@ export interface HeatMapPanel {
 export interface HeatMap {
   title: string;
   subtitle?: string;
+  /** for those who do not see the picture; default: an English sentence on the range of values */ description?: string;
   rowLabel: string;
   columnLabel: string;
   panels: HeatMapPanel[];
@@ -64,7 +65,8 @@ export function heatMapSvg(map: HeatMap): string {
   });
   body.push(`<text x="48" y="${height - 62}" fill="${theme.faint}">${escapeXml(notes(map, panels))}</text>`);
   body.push(...colorBar(scale, 48, height - 48, theme));
-  const description = `${map.panels.length} panels; values from ${short(scale.low)} to ${short(scale.high)}.`;
+  const description =
+    map.description ?? `${map.panels.length} panels; values from ${short(scale.low)} to ${short(scale.high)}.`;
   return svgDocument(width, height, theme, map.title, description, body);
 }
 

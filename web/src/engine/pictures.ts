@@ -10,19 +10,23 @@ import { chartSvg, darkTheme, lightTheme } from "./poslab.js";
 
 const themes = { light: lightTheme, dark: darkTheme };
 
-export interface MatrixDrawing {
-  title: string;
+interface Words {
   subtitle: string;
+  /** one sentence for those who do not see the picture */ summary: string;
+}
+export interface MatrixDrawing extends Words {
+  title: string;
   matrix: MatrixData;
   range: ColourRange;
   theme: Theme;
 }
 
-export function heatMapDrawing({ title, subtitle, matrix, range, theme }: MatrixDrawing): string {
+export function heatMapDrawing({ title, subtitle, summary, matrix, range, theme }: MatrixDrawing): string {
   const { rows, columns, data, rowLabel, columnLabel } = matrix;
   return heatMapSvg({
     title,
     subtitle,
+    description: summary,
     rowLabel,
     columnLabel,
     panels: [{ title: "", rows, columns, data }],
@@ -31,10 +35,11 @@ export function heatMapDrawing({ title, subtitle, matrix, range, theme }: Matrix
   });
 }
 
-export function chartDrawing(chart: LineChartData, subtitle: string, theme: Theme): string {
+export function chartDrawing(chart: LineChartData, { subtitle, summary }: Words, theme: Theme): string {
   return chartSvg({
     title: chart.title,
     subtitle,
+    description: summary,
     xLabel: chart.xLabel,
     yLabel: chart.yLabel,
     xScale: chart.xScale,

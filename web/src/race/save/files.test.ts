@@ -55,11 +55,12 @@ describe("saved files", () => {
   it("as SVG hold every curve and escape their names", () => {
     const svg = chartDrawing(
       lengthChart(contextOf(of, { switches: [{ of: of.experiment.encodings[0]!, window: 64 }] })),
-      "sub < title",
+      { subtitle: "sub < title", summary: "说明 <" },
       "dark",
     );
     expect(svg.match(/<g class="curve"/g)).toHaveLength(2);
     expect(svg).toContain("a &quot;b&quot;, c");
     expect(svg).toContain("sub &lt; title");
+    expect(svg).toContain("说明 &lt;</desc>");
   });
 });
