@@ -60,6 +60,10 @@ describe("GGUF metadata", () => {
     ["kimi-linear", {}, { position: { type: "none" } }],
     ["jais", {}, { softmaxScale: 1 / 128 }],
     ["nomic-bert", {}, { causal: false }],
+    // Granite 4: what is named after fine-tuning is the switch of the rotation
+    ["granitehybrid", { "rope.scaling.finetuned": false }, { position: { type: "none" } }],
+    ["granitehybrid", { "rope.scaling.finetuned": true }, { position: { type: "rope", layout: "interleaved" } }],
+    ["granite", { "attention.scale": 0.015625 }, { position: { type: "rope" }, softmaxScale: 0.015625 }],
     // oobabooga/textgen #3877: the name of 2023; a factor alone is linear, and 0 is none
     ["llama", { "rope.scale_linear": 4 }, { position: { scaling: { ropeType: "linear", factor: 4 } } }],
     ["llama", { "rope.scaling.factor": 4 }, { position: { scaling: { ropeType: "linear", factor: 4 } } }],

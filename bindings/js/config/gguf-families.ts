@@ -31,7 +31,7 @@ export const ggufKeys: Readonly<Record<string, string>> = {
   "rope.scaling.yarn_log_multiplier": "rope_scaling.yarn_log_multiplier",
   "rope.scaling.yarn_beta_fast": "rope_scaling.beta_fast",
   "rope.scaling.yarn_beta_slow": "rope_scaling.beta_slow",
-  "rope.scaling.finetuned": "rope_scaling.finetuned",
+  "rope.scaling.finetuned": "rope_finetuned",
   "rope.dimension_sections": "rope_scaling.mrope_section",
   "attention.logit_softcapping": "attn_logit_softcapping",
 };
@@ -107,6 +107,13 @@ export const ggufFamilies: readonly Family[] = [
   { names: ["qwen3vl", "qwen3vlmoe"], scheme: "rope", sections: { pairs: [], order: "interleaved" } },
   // Baichuan 13B has linear biases; nothing but the number of layers tells it from the 7B.
   { names: ["baichuan"], when: { num_hidden_layers: 40 }, scheme: "alibi" },
+  // Granite's switch of the rotation has the name of another thing.
+  {
+    names: ["granite", "granitemoe", "granitehybrid"],
+    when: { rope_finetuned: false },
+    scheme: "none",
+    scale: kScale,
+  },
   {
     names: [
       "llama",
