@@ -60,6 +60,8 @@ describe("GGUF metadata", () => {
     ["kimi-linear", {}, { position: { type: "none" } }],
     ["jais", {}, { softmaxScale: 1 / 128 }],
     ["nomic-bert", {}, { causal: false }],
+    // llama.cpp's Phi-4: a window of 0 is none
+    ["phi3", { "attention.sliding_window": 0 }, { window: null }],
     // Granite 4: what is named after fine-tuning is the switch of the rotation
     ["granitehybrid", { "rope.scaling.finetuned": false }, { position: { type: "none" } }],
     ["granitehybrid", { "rope.scaling.finetuned": true }, { position: { type: "rope", layout: "interleaved" } }],

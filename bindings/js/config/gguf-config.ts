@@ -50,6 +50,8 @@ const kComputed: Json = {
 function fitToConfig(reader: ConfigReader, json: Record<string, unknown>, metadata: Json): void {
   fitScaling(json);
   const scaling = json.rope_scaling as Record<string, unknown> | undefined;
+  // Phi-4 and others write a window of 0 and mean none.
+  if (Number(json.sliding_window) === 0) delete json.sliding_window;
   fitLayers(json);
   const heads = json.num_attention_heads;
   if (Array.isArray(heads)) {
