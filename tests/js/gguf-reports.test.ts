@@ -113,6 +113,12 @@ describe("GGUF metadata", () => {
     expect(scale("gemma3", { block_count: 48, embedding_length: 3840 })).toBeCloseTo(128 ** -0.5, 12);
   });
 
+  it("has the soft cap of scores", () => {
+    const cautions = codes(explainConfig(gguf("gemma2", { attn_logit_softcapping: 50 })));
+    expect(cautions).toContain("softcap");
+    expect(codes(explainConfig(gguf("gemma2", { final_logit_softcapping: 30 })))).not.toContain("softcap");
+  });
+
   it("means what the config of the same model means", () => {
     const config = {
       model_type: "qwen2",

@@ -33,7 +33,7 @@ export const ggufKeys: Readonly<Record<string, string>> = {
   "rope.scaling.yarn_beta_slow": "rope_scaling.beta_slow",
   "rope.scaling.finetuned": "rope_finetuned",
   "rope.dimension_sections": "rope_scaling.mrope_section",
-  "attention.logit_softcapping": "attn_logit_softcapping",
+  attn_logit_softcapping: "attn_logit_softcapping",
 };
 
 const kScale = { key: "attention_scale" } as const;
