@@ -52,6 +52,7 @@ describe("GGUF metadata", () => {
     ["orion", {}, { position: { layout: "half" } }],
     ["plamo", {}, { position: { layout: "half" } }],
     ["glm4", {}, { position: { layout: "interleaved" } }],
+    ["deepseek2-ocr", { "attention.key_length": 128 }, { position: { layout: "half" }, rotaryDim: 128 }],
     ["qwen2vl", { "rope.dimension_sections": [16, 24, 24, 0] }, { position: { sections: [16, 24, 24] } }],
     ["qwen3vl", { "rope.dimension_sections": [24, 20, 20, 0] }, { position: { sectionOrder: "interleaved" } }],
     ["baichuan", {}, { position: { type: "rope" } }],

@@ -145,7 +145,7 @@ function fitLayers(json: Record<string, unknown>): void {
 }
 
 function isLatent({ model_type: architecture }: Json): boolean {
-  return /^(deepseek2|glm-dsa|minicpm3$|plm$)/.test(String(architecture));
+  return /^(deepseek2|glm-dsa|minicpm3|plm)$/.test(String(architecture));
 }
 
 /** Refuses to make lists of what no model has. */

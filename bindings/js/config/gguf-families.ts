@@ -90,7 +90,7 @@ export const ggufFamilies: readonly Family[] = [
     defaults: { attention_chunk_size: 8192, attn_temperature_tuning: true },
   },
   {
-    names: ["deepseek2", "deepseek2-ocr", "glm-dsa"],
+    names: ["deepseek2", "glm-dsa"],
     scheme: "rope",
     layout: "interleaved",
     scale: { latent: true },
@@ -179,6 +179,8 @@ export const ggufFamilies: readonly Family[] = [
       "exaone",
       "glm4moe",
       "bailingmoe2",
+      // Its graph turns whole heads, half against half, whatever llama_model_rope_type says.
+      "deepseek2-ocr",
       "dots1",
       "hunyuan-moe",
       "hunyuan-dense",
