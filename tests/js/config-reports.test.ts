@@ -213,6 +213,8 @@ describe("rotations", () => {
     // huggingface/transformers #48630; MiniMax M2's rotary_dim; Moonshine's 0.9 of 36 lanes, rounded down to 32
     expect(rope({ model_type: "gpt_neox_japanese", rotary_pct: 0.25 })).toMatchObject({ rotaryDim: 32 });
     expect(rope({ model_type: "minimax_m2" })).toMatchObject({ rotaryDim: 64 });
+    // EXAONE 3's own class has the usual theta
+    expect(rope({ model_type: "exaone", rope_theta: undefined })).toMatchObject({ theta: 10000 });
     const moonshine = { model_type: "moonshine", hidden_size: 288, decoder_num_attention_heads: 8 };
     const { layers } = explainConfig({ ...moonshine, encoder_num_attention_heads: 8 });
     expect(layers.encoder).toMatchObject({ position: { rotaryDim: 32, layout: "interleaved" }, causal: false });
