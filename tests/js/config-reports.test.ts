@@ -79,7 +79,7 @@ describe("tables", () => {
     ["bigbird_pegasus", { max_position_embeddings: 4096 }, { rows: 4096, offset: 0 }],
     ["led", { attention_window: [1024, 1024] }, { rows: 16384, offset: 0, window: 1024, causal: false }],
     ["pegasus_x", {}, { type: "sinusoidal", denominator: "half-dim-minus-one", offset: 0 }],
-    ["biogpt", {}, { rows: 1026, offset: 2 }],
+    ["biogpt", {}, { rows: 1026, offset: 2, policy: "mask" }],
     ["lilt", { max_position_embeddings: 514 }, { rows: 514, offset: 2, policy: "mask" }],
     ["xglm", {}, { type: "sinusoidal", denominator: "half-dim-minus-one", offset: 2, causal: true }],
     ["ctrl", {}, { type: "sinusoidal", layout: "concatenated", offset: 0 }],

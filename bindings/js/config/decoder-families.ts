@@ -222,7 +222,7 @@ export const decoderFamilies: readonly Family[] = [
     names: ["biogpt"],
     scheme: "learned",
     rowsBeyond: 2,
-    ids: { policy: "plain", offset: 2 },
+    ids: { policy: "mask", offset: 2, paddingRow: 1 },
     defaults: { max_position_embeddings: 1024 },
   },
 
