@@ -108,6 +108,10 @@ describe("rotations", () => {
       attentionFactor: 1,
     });
     expect(refusal({ ...params, yarn: { ...yarn, factor: "16" } }).argument).toBe("yarn.factor");
+    // DistilBERT's files of 2019 have the same three sizes, and no model_type either
+    const { norm_eps: _, rope_theta: __, ...sizesAlone } = params;
+    const distilbert = { ...sizesAlone, architectures: ["DistilBertForMaskedLM"], max_position_embeddings: 512 };
+    expect(all(distilbert)).toMatchObject({ position: { type: "learned", rows: 512 }, causal: false });
   });
 
   it("Llama 4's llama3 scaling with equal factors is a step", () => {

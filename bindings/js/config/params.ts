@@ -6,7 +6,8 @@ import { ConfigReader, isObject, type Json } from "./reader.js";
 
 /** Of the family in the tables. */
 export const kParams = "params.json";
-const kOwnKeys = ["dim", "n_layers", "n_heads"] as const;
+/** DistilBERT's first files have all but the last. */
+const kOwnKeys = ["dim", "n_layers", "n_heads", "norm_eps"] as const;
 
 /** A reader of it under the names of a config.json, or undefined where it is another file. */
 export function paramsReader(json: Json): ConfigReader | undefined {
