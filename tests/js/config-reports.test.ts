@@ -114,6 +114,28 @@ describe("rotations", () => {
     expect(all(distilbert)).toMatchObject({ position: { type: "learned", rows: 512 }, causal: false });
   });
 
+  it("of params.json leave out the layers that it says, and its windows are those of its list", () => {
+    const params = { dim: 1024, n_layers: 8, n_heads: 8, norm_eps: 1e-5, rope_theta: 5e5 };
+    // Llama 4 Scout: every fourth layer sees everything, without positions, and is warmed up
+    const scout = { ...params, nope_layer_interval: 4, attention_chunk_size: 8192, attn_temperature_tuning: true };
+    expect(letters(scout)).toBe("aaanaaan");
+    expect(explainConfig(scout).layers).toMatchObject({
+      all: { position: { type: "rope" }, window: 8192, logitTemperature: null },
+      no_rope: { position: { type: "none" }, window: null, logitTemperature: { length: 8192, first: 1 } },
+    });
+    expect(letters({ ...params, nope_layer_interval: null })).toBeUndefined();
+    // vllm-project/vllm: the list is repeated, and null is no window
+    const windows = { ...params, sliding_window: [null, 32768, 32768, 32768] };
+    expect(letters(windows)).toBe("asssasss");
+    expect(explainConfig(windows).layers).toMatchObject({
+      all: { window: null },
+      sliding_attention: { window: 32768, position: { layout: "interleaved" } },
+    });
+    expect(all({ ...params, sliding_window: [4096] }).window).toBe(4096);
+    expect(all({ ...params, sliding_window: [null] }).window).toBeNull();
+    expect(refusal({ ...params, sliding_window: [4096, 64] }).argument).toBe("sliding_window");
+  });
+
   it("Llama 4's llama3 scaling with equal factors is a step", () => {
     // Llama-4-Scout-17B-16E-Instruct's config.json: a division by zero in programs that blend (ggml-org/llama.cpp #8676 asserts on it)
     const scaling = { rope_type: "llama3", factor: 16, low_freq_factor: 1, high_freq_factor: 1 };

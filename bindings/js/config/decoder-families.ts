@@ -13,7 +13,15 @@ export const decoderFamilies: readonly Family[] = [
   // run.c: adjacent lanes, and theta 10000 built in.
   { names: ["llama2.c"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 10000 } },
   // Meta's and Mistral's own files: adjacent lanes.
-  { names: [kParams], scheme: "rope", layout: "interleaved", window: true, defaults: { rope_theta: 10000 } },
+  {
+    names: [kParams],
+    scheme: "rope",
+    layout: "interleaved",
+    window: true,
+    temperature: { type: "floor-log", length: 8192, scale: 0.1, first: 1 },
+    temperatureKeys: { when: "attn_temperature_tuning", length: "floor_scale", scale: "attn_scale" },
+    defaults: { rope_theta: 10000 },
+  },
   { names: ["olmo", "olmo2", "olmoe"], scheme: "rope" },
   { names: ["xverse", "orion", "internlm2", "internlm3", "yi", "deepseek", "aquila", "arcee"], scheme: "rope" },
   { names: ["minicpm"], scheme: "rope" },

@@ -4,6 +4,7 @@
 import { PosLabError, wrongArgument } from "../errors.js";
 import { kIsGguf } from "./families.js";
 import { ggufKeys } from "./gguf-families.js";
+import { kMostLayers } from "./layers.js";
 import { ConfigReader, type Json } from "./reader.js";
 
 /** Where readGgufMetadata leaves the names of the tensors; no key of a file can be called so. */
@@ -147,9 +148,6 @@ function fitLayers(json: Record<string, unknown>): void {
 function isLatent({ model_type: architecture }: Json): boolean {
   return /^(deepseek2|glm-dsa|minicpm3|plm)$/.test(String(architecture));
 }
-
-/** Refuses to make lists of what no model has. */
-const kMostLayers = 4096;
 
 const kFactorTensors = [
   ["rope_freqs.weight", "divisors of the frequencies (llama3 scaling)"],

@@ -43,7 +43,7 @@ export function layerTypesOf(reader: ConfigReader, family: Family): string[] {
 }
 
 /** Refuses to make lists of what no model has. */
-const kMostLayers = 4096;
+export const kMostLayers = 4096;
 
 function byPattern(reader: ConfigReader, family: Family, count: number | undefined): string[] {
   const { pattern } = family;

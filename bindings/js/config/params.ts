@@ -2,6 +2,7 @@
 // params.json of Meta and Mistral, which lies beside weights in their own layout: the fields of a config.json under other
 // names, without a model_type. What Meta's program has built in is given here.
 
+import { kMostLayers, kNoRope } from "./layers.js";
 import { ConfigReader, isObject, type Json } from "./reader.js";
 
 /** Of the family in the tables. */
@@ -14,14 +15,21 @@ export function paramsReader(json: Json): ConfigReader | undefined {
   if (json.model_type !== undefined || !kOwnKeys.every((key) => json[key] !== undefined)) return undefined;
   const isScaled = json.use_scaled_rope === true;
   const scaling = isScaled ? llama3(json) : isObject(json.yarn) ? fromYarn(json.yarn) : undefined;
+  const pattern = patternOf(json);
   const shown = (key: string): string => {
+    if (key === "layer_types" && pattern) return pattern.source;
     if (!key.startsWith("rope_scaling")) return key;
     const name = key.slice("rope_scaling.".length);
     if (!isScaled) return `yarn.${kYarnNames[name] ?? name}`;
     const own = kScaledNames[name];
     return own !== undefined && json[own] !== undefined ? own : "use_scaled_rope";
   };
-  const config = { ...json, model_type: kParams, ...(scaling ? { rope_scaling: scaling } : {}) };
+  const config = {
+    ...json,
+    model_type: kParams,
+    ...(scaling ? { rope_scaling: scaling } : {}),
+    ...pattern?.keys,
+  };
   const reader = new ConfigReader(config, {}, kParams, shown);
   if (isScaled && json.rope_scaling_factor === undefined)
     reader.caution(
@@ -29,6 +37,26 @@ export function paramsReader(json: Json): ConfigReader | undefined {
       "use_scaled_rope: the factor stands in the program; 8 is taken, that of Llama 3.1 (Llama 3.2 1B and 3B have 32)",
     );
   return reader;
+}
+
+/** Layers of two kinds: Llama 4's without positions, and Mistral's windows, of which a list is repeated. */
+function patternOf(json: Json): { source: string; keys: Json } | undefined {
+  const { n_layers: layers, nope_layer_interval: interval, sliding_window: windows } = json;
+  const kinds = (kindAt: (layer: number) => string): string[] =>
+    Array.from({ length: Math.min(Number(layers), kMostLayers) }, (_, layer) => kindAt(layer));
+  if (typeof interval === "number") {
+    const others = typeof json.attention_chunk_size !== "number" ? "full_attention" : "chunked_attention";
+    const keys = { layer_types: kinds((layer) => ((layer + 1) % interval === 0 ? kNoRope : others)) };
+    return { source: "nope_layer_interval", keys };
+  }
+  if (!Array.isArray(windows) || windows.length === 0) return undefined;
+  const [window, ...others] = new Set<unknown>(windows.filter((entry) => entry !== null));
+  // Windows of several widths are left to be refused.
+  if (others.length > 0) return undefined;
+  const layer_types = kinds((layer) =>
+    windows[layer % windows.length] === null ? "full_attention" : "sliding_attention",
+  );
+  return { source: "sliding_window", keys: { layer_types, sliding_window: window } };
 }
 
 const kScaledNames: Readonly<Record<string, string>> = {
