@@ -136,6 +136,26 @@ describe("rotations", () => {
     expect(refusal({ ...params, sliding_window: [4096, 64] }).argument).toBe("sliding_window");
   });
 
+  it("of a params.json with latent attention turn a part of the head", () => {
+    // Mistral Large 3: no magnitude, and queries that are warmed up
+    const large = {
+      ...{ dim: 7168, n_layers: 4, n_heads: 128, head_dim: 128, norm_eps: 1e-6, rope_theta: 1e4 },
+      ...{ qk_rope_head_dim: 64, qk_nope_head_dim: 128 },
+      yarn: { original_max_position_embeddings: 8192, factor: 36, apply_scale: false, beta: 32, alpha: 1 },
+      llama_4_scaling: { original_max_position_embeddings: 8192, beta: 0.1 },
+    };
+    expect(all(large)).toMatchObject({
+      ...{ headDim: 192, rotaryDim: 64, attentionFactor: 1, softmaxScale: 192 ** -0.5 },
+      logitTemperature: { type: "floor-log", length: 8192, scale: 0.1 },
+    });
+    const applied = all({ ...large, yarn: { ...large.yarn, apply_scale: true } });
+    expect(applied).toMatchObject({ attentionFactor: 1 });
+    expect(applied.softmaxScale).toBeCloseTo((1 + 0.1 * Math.log(36)) ** 2 / 192 ** 0.5, 12);
+    expect(refusal({ ...large, llama_4_scaling: { ...large.llama_4_scaling, beta: "0.1" } }).argument).toBe(
+      "llama_4_scaling.beta",
+    );
+  });
+
   it("Llama 4's llama3 scaling with equal factors is a step", () => {
     // Llama-4-Scout-17B-16E-Instruct's config.json: a division by zero in programs that blend (ggml-org/llama.cpp #8676 asserts on it)
     const scaling = { rope_type: "llama3", factor: 16, low_freq_factor: 1, high_freq_factor: 1 };

@@ -5,7 +5,7 @@
 
 import type { Family } from "./family.js";
 import { layeredFamilies } from "./layered-families.js";
-import { kParams } from "./params.js";
+import { kIsLatent, kParams } from "./params.js";
 
 export const decoderFamilies: readonly Family[] = [
   // ---------------------------------------------------------------------------------------- one rotation everywhere
@@ -13,6 +13,14 @@ export const decoderFamilies: readonly Family[] = [
   // run.c: adjacent lanes, and theta 10000 built in.
   { names: ["llama2.c"], scheme: "rope", layout: "interleaved", defaults: { rope_theta: 10000 } },
   // Meta's and Mistral's own files: adjacent lanes.
+  {
+    names: [kParams],
+    when: { [kIsLatent]: true },
+    scheme: "rope",
+    layout: "interleaved",
+    scale: { latent: true },
+    defaults: { rope_theta: 10000 },
+  },
   {
     names: [kParams],
     scheme: "rope",

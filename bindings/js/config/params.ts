@@ -7,6 +7,8 @@ import { ConfigReader, isObject, type Json } from "./reader.js";
 
 /** Of the family in the tables. */
 export const kParams = "params.json";
+/** What is true of one with latent attention; no key of a file can be called so. */
+export const kIsLatent = "\u0000latent";
 /** DistilBERT's first files have all but the last. */
 const kOwnKeys = ["dim", "n_layers", "n_heads", "norm_eps"] as const;
 
@@ -14,19 +16,21 @@ const kOwnKeys = ["dim", "n_layers", "n_heads", "norm_eps"] as const;
 export function paramsReader(json: Json): ConfigReader | undefined {
   if (json.model_type !== undefined || !kOwnKeys.every((key) => json[key] !== undefined)) return undefined;
   const isScaled = json.use_scaled_rope === true;
-  const scaling = isScaled ? llama3(json) : isObject(json.yarn) ? fromYarn(json.yarn) : undefined;
+  const isLatent = typeof json.qk_nope_head_dim === "number";
+  const scaling = isScaled ? llama3(json) : isObject(json.yarn) ? fromYarn(json.yarn, json, isLatent) : undefined;
   const pattern = patternOf(json);
   const shown = (key: string): string => {
     if (key === "layer_types" && pattern) return pattern.source;
     if (!key.startsWith("rope_scaling")) return key;
     const name = key.slice("rope_scaling.".length);
-    if (!isScaled) return `yarn.${kYarnNames[name] ?? name}`;
+    if (!isScaled) return kYarnNames[name] ?? `yarn.${name}`;
     const own = kScaledNames[name];
     return own !== undefined && json[own] !== undefined ? own : "use_scaled_rope";
   };
   const config = {
     ...json,
     model_type: kParams,
+    [kIsLatent]: isLatent,
     ...(scaling ? { rope_scaling: scaling } : {}),
     ...pattern?.keys,
   };
@@ -64,9 +68,12 @@ const kScaledNames: Readonly<Record<string, string>> = {
   high_freq_factor: "rope_high_freq_factor",
 };
 const kYarnNames: Readonly<Record<string, string>> = {
-  beta_fast: "beta",
-  beta_slow: "alpha",
-  attention_factor: "apply_scale",
+  beta_fast: "yarn.beta",
+  beta_slow: "yarn.alpha",
+  attention_factor: "yarn.apply_scale",
+  mscale: "yarn.apply_scale",
+  mscale_all_dim: "yarn.apply_scale",
+  llama_4_scaling_beta: "llama_4_scaling.beta",
 };
 
 function llama3(json: Json): Json {
@@ -79,12 +86,18 @@ function llama3(json: Json): Json {
   };
 }
 
-function fromYarn({ beta, alpha, apply_scale: applyScale, ...yarn }: Json): Json {
+/** Latent attention has the magnitude in the softmax's scale, squared, and none in cos and sin. */
+function fromYarn({ beta, alpha, apply_scale: applyScale, ...yarn }: Json, json: Json, isLatent: boolean): Json {
+  const magnitude = applyScale === false ? { attention_factor: 1 } : isLatent ? { mscale: 1, mscale_all_dim: 1 } : {};
+  const { llama_4_scaling: warming } = json;
+  const isWarm =
+    isObject(warming) && warming.original_max_position_embeddings === yarn.original_max_position_embeddings;
   return {
     rope_type: "yarn",
     ...yarn,
     beta_fast: beta,
     beta_slow: alpha,
-    ...(applyScale === false ? { attention_factor: 1 } : {}),
+    ...magnitude,
+    ...(isWarm ? { llama_4_scaling_beta: warming.beta } : {}),
   };
 }
