@@ -288,7 +288,14 @@ describe("texts", () => {
   });
 
   it("that are no JSON are refused as before", () => {
-    for (const wrong of ["{", text("Infinity"), text('"a": Infinitys'), text('"a": +Infinity'), text('"a": nan')])
+    const beside = ["Infinitys", "Infinity5", "5Infinity", "0.Infinity", "--Infinity", "-NaN"];
+    for (const wrong of [
+      ...beside.map((value) => text(`"a": ${value}`)),
+      "{",
+      text("Infinity"),
+      text('"a": +Infinity'),
+      text('"a": nan'),
+    ])
       expect(refusal(wrong).code, wrong).toBe("format");
   });
 });

@@ -19,8 +19,8 @@ export function parsePythonJson(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     try {
-      const written = text.replace(kTextOrNumber, (token) => kWritten[token] ?? token);
-      return JSON.parse(written, (_, value: unknown) => (value === kNaN ? NaN : value));
+      const written = text.replace(kTextOrNumber, (token) => (token.startsWith('"') ? token : marked(token)));
+      return JSON.parse(written, (_, value: unknown) => kMarked.get(value) ?? value);
     } catch {
       throw error;
     }
@@ -29,12 +29,11 @@ export function parsePythonJson(text: string): unknown {
 
 /** A text, also one that does not end, so that none is looked through twice. */
 const kTextOrNumber = /"(?:[^"\\]+|\\[^])*(?:"|\\?$)|-?Infinity|NaN/g;
-const kNaN = "\u0000NaN";
-const kWritten: Readonly<Record<string, string>> = {
-  Infinity: "1e999",
-  "-Infinity": "-1e999",
-  NaN: JSON.stringify(kNaN),
-};
+/** As a text, which does not grow together with digits beside it as a number would. */
+const marked = (token: string): string => JSON.stringify(`\u0000${token}`);
+const kMarked = new Map<unknown, number>(
+  ["Infinity", "-Infinity", "NaN"].map((token) => [JSON.parse(marked(token)), Number(token)]),
+);
 
 /** Keys for which old versions of transformers want a decimal point, and that have none in this text. */
 export function integerFactors(text: string): string[] {
