@@ -75,8 +75,10 @@ describe("tables", () => {
   it.each<[string, object, object]>([
     ["bart", { max_position_embeddings: 1024 }, { rows: 1026, offset: 2, policy: "plain" }],
     ["plbart", { max_position_embeddings: 1024 }, { rows: 1026, offset: 2, policy: "plain" }],
-    ["blenderbot-small", { max_position_embeddings: 512 }, { rows: 512, offset: 0 }],
-    ["bigbird_pegasus", { max_position_embeddings: 4096 }, { rows: 4096, offset: 0 }],
+    ["blenderbot", {}, { rows: 128, offset: 0 }],
+    ["blenderbot-small", { max_position_embeddings: 256 }, { rows: 256, offset: 0 }],
+    ["blenderbot-small", {}, { rows: 512, offset: 0 }],
+    ["bigbird_pegasus", {}, { rows: 4096, offset: 0 }],
     ["led", { attention_window: [1024, 1024] }, { rows: 16384, offset: 0, window: 1024, causal: false }],
     ["pegasus_x", {}, { type: "sinusoidal", denominator: "half-dim-minus-one", offset: 0 }],
     ["biogpt", {}, { rows: 1026, offset: 2, policy: "mask" }],

@@ -27,7 +27,10 @@ const kBartPart: Part = {
   defaults: { max_position_embeddings: 1024 },
 };
 /** A table of exactly as many rows as positions. */
-const kPlainPart: Part = { scheme: "learned", defaults: { max_position_embeddings: 1024 } };
+const kPlainParts = (rows: number): { decoder: Part; encoder: Part } => {
+  const part: Part = { scheme: "learned", defaults: { max_position_embeddings: rows } };
+  return { decoder: part, encoder: { ...part, causal: false } };
+};
 const kFairseqPart: Part = {
   scheme: "sinusoidal",
   options: { layout: "concatenated", denominator: "half-dim-minus-one" },
@@ -236,11 +239,9 @@ export const encoderFamilies: readonly Family[] = [
     parts: { decoder: kBartPart, encoder: { ...kBartPart, causal: false } },
   },
   // Made after BART, without the two rows that it leaves out.
-  {
-    names: ["blenderbot", "blenderbot-small", "bigbird_pegasus"],
-    scheme: "learned",
-    parts: { decoder: kPlainPart, encoder: { ...kPlainPart, causal: false } },
-  },
+  { names: ["blenderbot"], scheme: "learned", parts: kPlainParts(128) },
+  { names: ["blenderbot-small"], scheme: "learned", parts: kPlainParts(512) },
+  { names: ["bigbird_pegasus"], scheme: "learned", parts: kPlainParts(4096) },
   {
     names: ["led"],
     scheme: "learned",
