@@ -154,7 +154,7 @@ export function readPositions(value: PositionArray, argument: string): CorePosit
   return { ids: readIds(data as IntegerArray, argument), axes };
 }
 
-/** A key mask: 0 is hidden, everything else is seen. */
+/** A key mask: 0 is hidden, whole numbers above it are seen. */
 export function readMask(value: unknown, argument: string): Uint8Array {
   if (!isTypedArray(value) && !Array.isArray(value))
     throw wrongArgument("type", argument, value, "a list of 0 (hidden) or 1 (seen)");
