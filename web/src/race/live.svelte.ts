@@ -266,7 +266,9 @@ export class LiveRace {
       const { lane } = this.#records[index]!;
       if (!controller || lane.phase === "done" || lane.phase === "failed" || lane.step === 0) continue;
       const state = await controller.snapshot().catch(() => null);
-      if (state && !this.#ended) await this.#note(keepState(this.id, lane, state));
+      // What finished meanwhile has weights, beside which a state would be taken for a run to go on with.
+      if (state && !this.#ended && this.#records[index]!.lane.phase !== "done")
+        await this.#note(keepState(this.id, lane, state));
     }
   }
 

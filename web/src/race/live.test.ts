@@ -156,6 +156,20 @@ describe("a live race", () => {
     }
   });
 
+  it("keeps no state of a run that finishes while it is asked for one", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.train(5);
+    fakes[0]!.snapshot = () => {
+      fakes[0]!.finish();
+      return Promise.resolve(Uint8Array.of(7));
+    };
+    await race.keep();
+    expect(storage.keepWeights).toHaveBeenCalledOnce();
+    expect(storage.keepState).not.toHaveBeenCalled();
+    race.end();
+  });
+
   it("goes on from kept runs and states", async () => {
     const { race } = await opened({
       finished: [run(0, 1, [entry(64, 1.7)])],
