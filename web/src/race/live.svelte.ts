@@ -113,10 +113,11 @@ export class LiveRace {
     this.#settle();
   }
 
-  async #openRun(index: number): Promise<void> {
+  async #openRun(index: number, from: "kept" | "start" = "kept"): Promise<void> {
     const record = this.#records[index]!;
     const { encoding, seed } = record.lane;
-    const state = this.start.unfinished?.find((run) => run.encoding === encoding && run.seed === seed)?.state;
+    const kept = this.start.unfinished?.find((run) => run.encoding === encoding && run.seed === seed)?.state;
+    const state = from === "kept" ? kept : undefined;
     try {
       this.#controllers[index] = await this.#pool!.open(
         {
@@ -218,7 +219,7 @@ export class LiveRace {
         const controller = this.#controllers[index];
         record.reset();
         if (controller) await controller.rewind().catch(() => {});
-        else await this.#openRun(index);
+        else await this.#openRun(index, "start");
         record.reset();
       }),
     );

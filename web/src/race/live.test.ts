@@ -180,6 +180,15 @@ describe("a live race", () => {
     race.end();
   });
 
+  it("goes back to the start though a state was kept and its run is not open", async () => {
+    pool.open.mockRejectedValueOnce(new Error("no room"));
+    const { race } = await opened({ unfinished: [{ encoding: 0, seed: 1, state: Uint8Array.of(3) }] });
+    expect(race.lanes[0]!.phase).toBe("failed");
+    await race.rewind();
+    expect(fakes.map((fake) => fake.request.state)).toEqual([undefined, undefined]);
+    race.end();
+  });
+
   it("says once that storage does not work, and goes on", async () => {
     for (const keep of [storage.keepRace, storage.keepWeights, storage.keepState]) keep.mockResolvedValue("full");
     const { race, troubles } = await opened();
