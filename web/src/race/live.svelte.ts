@@ -68,6 +68,7 @@ export class LiveRace {
   #halfSaid = false;
   #ended = false;
   #stored = true;
+  #written: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly start: LiveStart,
@@ -297,17 +298,19 @@ export class LiveRace {
   }
 
   async #note(outcome: Promise<StorageTrouble | null>): Promise<void> {
+    this.#written = this.#written.then(() => outcome);
     const trouble = await outcome;
     if (!trouble || !this.#stored) return;
     this.#stored = false;
     this.#listener.trouble(trouble);
   }
 
-  /** Ends the workers at once, whatever they do. */
-  end(): void {
+  /** Ends the workers at once, whatever they do; what is being stored is stored when the promise is. */
+  async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#showTimer);
     clearTimeout(this.#keepTimer);
     void this.#pool?.close();
+    await this.#written;
   }
 }

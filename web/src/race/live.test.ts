@@ -93,7 +93,7 @@ describe("a live race", () => {
     expect(fakes.flatMap((fake) => fake.calls)).toEqual([]);
     await race.play();
     expect(fakes.map((fake) => fake.calls)).toEqual([["start"], ["start"]]);
-    race.end();
+    void race.end();
   });
 
   it("is finished when every run is done or failed, and keeps results and weights", async () => {
@@ -110,7 +110,7 @@ describe("a live race", () => {
       Uint8Array.of(1),
     );
     expect(storage.keepRace.mock.lastCall![0]).toMatchObject({ finished: true, runs: [{ encoding: 0 }] });
-    race.end();
+    void race.end();
   });
 
   it("leaves other lanes alone when one cannot be opened", async () => {
@@ -118,7 +118,7 @@ describe("a live race", () => {
     const { race } = await opened();
     expect(race.lanes.map((lane) => lane.phase)).toEqual(["failed", "waiting"]);
     expect(race.lanes[0]!.failure?.message).toBe("no such scheme");
-    race.end();
+    void race.end();
   });
 
   it("keeps half-finished states when it is paused", async () => {
@@ -129,7 +129,7 @@ describe("a live race", () => {
     expect(storage.keepState.mock.calls).toEqual([
       ["race", expect.objectContaining({ encoding: 0 }), Uint8Array.of(7)],
     ]);
-    race.end();
+    void race.end();
   });
 
   it("keeps half-finished states soon after it begins, now and then, and after a rewind as well", async () => {
@@ -151,7 +151,7 @@ describe("a live race", () => {
         await race.rewind();
       }
     } finally {
-      race.end();
+      void race.end();
       vi.useRealTimers();
     }
   });
@@ -167,7 +167,20 @@ describe("a live race", () => {
     await race.keep();
     expect(storage.keepWeights).toHaveBeenCalledOnce();
     expect(storage.keepState).not.toHaveBeenCalled();
-    race.end();
+    void race.end();
+  });
+
+  it("ends when what is being stored is stored, so that it can be removed after that", async () => {
+    const { race } = await opened();
+    let stored: (trouble: null) => void = () => {};
+    storage.keepRace.mockReturnValue(new Promise<null>((resolve) => (stored = resolve)));
+    void race.keep();
+    let isOver = false;
+    const over = race.end().then(() => (isOver = true));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(isOver).toBe(false);
+    stored(null);
+    await over;
   });
 
   it("goes on from kept runs and states", async () => {
@@ -177,7 +190,7 @@ describe("a live race", () => {
     });
     expect(fakes.map((fake) => [fake.request.encoding, fake.request.state])).toEqual([[1, Uint8Array.of(3)]]);
     expect(race.lanes.map((lane) => lane.phase)).toEqual(["done", "training"]);
-    race.end();
+    void race.end();
   });
 
   it("goes back to the start though a state was kept and its run is not open", async () => {
@@ -186,7 +199,7 @@ describe("a live race", () => {
     expect(race.lanes[0]!.phase).toBe("failed");
     await race.rewind();
     expect(fakes.map((fake) => fake.request.state)).toEqual([undefined, undefined]);
-    race.end();
+    void race.end();
   });
 
   it("says once that storage does not work, and goes on", async () => {
@@ -197,7 +210,7 @@ describe("a live race", () => {
     fakes[1]!.finish();
     await vi.waitFor(() => expect(troubles).toEqual(["full"]));
     expect(race.phase).toBe("finished");
-    race.end();
+    void race.end();
   });
 
   it("names the step at which a run diverged, and measures the weights that were kept", async () => {
@@ -210,7 +223,7 @@ describe("a live race", () => {
     await race.revive(race.lanes[0]!, "measure");
     expect(fakes[0]!.calls).toEqual(["start", "skip", "start"]);
     expect(race.lanes[0]).toMatchObject({ failure: null, phase: "measuring" });
-    race.end();
+    void race.end();
   });
 
   it("starts a run again whose worker is gone", async () => {
@@ -220,7 +233,7 @@ describe("a live race", () => {
     await race.revive(race.lanes[0]!, "restart");
     expect(fakes).toHaveLength(3);
     expect(fakes[2]!.calls).toEqual(["start"]);
-    race.end();
+    void race.end();
   });
 
   it("goes back to the start of every run, finished ones too", async () => {
@@ -236,13 +249,13 @@ describe("a live race", () => {
     ]);
     expect(fakes.map((fake) => fake.calls.at(-1))).toEqual(["rewind", "rewind"]);
     expect(milestones.at(-1)).toBe("rewound");
-    race.end();
+    void race.end();
   });
 
   it("ends its workers at once and hears no more of them", async () => {
     const { race, milestones } = await opened();
     await race.play();
-    race.end();
+    void race.end();
     expect(pool.close).toHaveBeenCalledOnce();
     fakes[0]!.finish();
     expect(milestones).toEqual(["started"]);

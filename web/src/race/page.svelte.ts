@@ -237,7 +237,7 @@ export class RacePage {
 
   #release: Release = () => Promise.resolve();
   #endLive(): void {
-    this.live?.end();
+    void this.live?.end();
     this.live = null;
     void this.#release();
   }
@@ -281,6 +281,8 @@ export class RacePage {
     if (!live) return;
     this.#endLive();
     this.milestone = { kind: "cancelled" };
+    // A save that is under way would put it back into the list.
+    await live.end();
     await removeKept(live.id);
     this.kept = await keptRaces();
     await this.#showRecording();
@@ -369,7 +371,7 @@ export class RacePage {
     this.after?.close();
     const release = this.#release;
     const end = () => {
-      live?.end();
+      void live?.end();
       return release();
     };
     leaving = live ? live.keep().then(end, end) : leaving;
