@@ -27,6 +27,36 @@ describe("a race", () => {
     await context.close();
   });
 
+  it("is said to be gone where it is in the list and not in the storage", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    const open = page.getByRole("button", { name: /^Open: / });
+    await open.waitFor();
+    await page.evaluate(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const opening = indexedDB.open("keyval-store");
+          opening.onerror = () => reject(opening.error!);
+          opening.onsuccess = () => {
+            const change = opening.result.transaction("keyval", "readwrite");
+            change.objectStore("keyval").delete(IDBKeyRange.bound("race:", "race;"));
+            change.oncomplete = () => resolve();
+          };
+        }),
+    );
+    const notice = page.getByRole("alert").filter({ hasText: "not in the browser's storage any more" });
+    await open.click();
+    await notice.waitFor();
+    // What is opened after that has no such notice.
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await open.first().click();
+    await notice.waitFor({ state: "detached" });
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("is paused, stepped, left by a reload, and goes on to the end", async () => {
     const { page, context, troubles } = await visit(site, { hash: tinyRace(12_000) });
     await button(page, "Run it here").click();

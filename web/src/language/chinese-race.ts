@@ -301,6 +301,7 @@ export const race: typeof english = {
     openFileNote: "在此保存的或 poslab extrapolate 写出的 JSON；也可以直接拖到页面上。",
     result: {
       busy: "正在运行：请先暂停或取消。",
+      gone: "这次运行已不在浏览器的存储中，或无法读取。",
       tooLarge: (megabytes) => `文件超过 ${megabytes} MB。`,
       notJson: "文件不是 JSON。",
       notResult: (where) => `文件不是 PosLab 的结果${where ? `：“${where}”缺失或不合要求` : ""}。`,

@@ -309,6 +309,7 @@ export const race = {
     openFileNote: "JSON saved here or by poslab extrapolate; it can be dropped on the page, too.",
     result: {
       busy: "A race is running: pause or cancel it first.",
+      gone: "This run is not in the browser's storage any more, or cannot be read.",
       tooLarge: (megabytes: string) => `The file is larger than ${megabytes} MB.`,
       notJson: "The file is not JSON.",
       notResult: (where: string) =>

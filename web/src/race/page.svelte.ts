@@ -61,7 +61,7 @@ export class RacePage {
   trouble = $state<StorageTrouble | null>(null);
   restored = $state(false);
   /** a kept run that was asked for trains in another tab */ elsewhere = $state(false);
-  resultProblem = $state.raw<ResultProblem | { kind: "busy" | "too-large" } | null>(null);
+  resultProblem = $state.raw<ResultProblem | { kind: "busy" | "too-large" | "gone" } | null>(null);
   milestone = $state.raw<Milestone | { kind: "cancelled" } | null>(null);
   readonly speed = new Speed();
 
@@ -301,6 +301,7 @@ export class RacePage {
     }
     this.elsewhere = false;
     const contents = await openKept(id);
+    this.resultProblem = contents ? null : { kind: "gone" };
     if (!contents) return;
     const { race, unfinished, text } = contents;
     if (text) this.own = await readOwnText(text);
