@@ -54,7 +54,7 @@ export function explainConfig(config: unknown, options: ExplainOptions = {}): Co
     layerTypes: parts.layerTypes,
     usableLength: parts.usableLength,
     cautions: reader.cautions,
-    differences: differencesFor(modelType, Object.values(chosen)),
+    differences: differencesFor(modelType, Object.values(chosen), reader.cautions),
   };
 }
 

@@ -197,6 +197,8 @@ describe("rotations", () => {
     expect(position).toMatchObject({ theta: 160000 });
     const explanation = explainConfig(config);
     expect(explanation.usableLength).toBe(8192);
+    // llama.cpp's converter passes it over, though it stands as linear here
+    expect(explanation.differences).toContainEqual(expect.objectContaining({ software: "llama.cpp" }));
     expect(codes(explanation)).toEqual(["not-in-transformers", "old-spelling"].reverse());
   });
 

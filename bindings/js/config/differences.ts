@@ -3,10 +3,12 @@
 // public and checked. One row a difference.
 
 import type { Rope } from "../types.js";
-import type { Difference, LayerExplanation } from "./types.js";
+import { kNtkIsFixed } from "./rope-scaling.js";
+import type { Caution, Difference, LayerExplanation } from "./types.js";
 
 interface Row extends Difference {
-  when: (layer: LayerExplanation, rope: Rope | undefined, modelType: string) => boolean;
+  /** `cautions` are their codes */
+  when: (layer: LayerExplanation, rope: Rope | undefined, modelType: string, cautions: readonly string[]) => boolean;
 }
 
 /** Models whose q and k rows are put into another order on the way to GGUF. */
@@ -37,7 +39,7 @@ const kRows: readonly Row[] = [
   },
   {
     software: "llama.cpp",
-    when: scalesBy("dynamic", "ntk"),
+    when: (layer, rope, _, cautions) => scalesBy("dynamic")(layer, rope) || cautions.includes(kNtkIsFixed),
     message: "has no such scaling: the frequencies stay those of theta",
   },
   {
@@ -107,10 +109,15 @@ const kRows: readonly Row[] = [
   },
 ];
 
-export function differencesFor(modelType: string, layers: readonly LayerExplanation[]): Difference[] {
+export function differencesFor(
+  modelType: string,
+  layers: readonly LayerExplanation[],
+  cautions: readonly Caution[],
+): Difference[] {
+  const codes = cautions.map(({ code }) => code);
+  const ropeOf = ({ position }: LayerExplanation): Rope | undefined =>
+    position.type === "rope" ? position : undefined;
   return kRows
-    .filter(({ when }) =>
-      layers.some((layer) => when(layer, layer.position.type === "rope" ? layer.position : undefined, modelType)),
-    )
+    .filter(({ when }) => layers.some((layer) => when(layer, ropeOf(layer), modelType, codes)))
     .map(({ software, message }) => ({ software, message }));
 }
