@@ -173,7 +173,7 @@ Exit status:
 function addExplain(program: Command, run: Run): void {
   program
     .command("explain")
-    .argument("[file]", 'a config.json, a GGUF file or a llama2.c checkpoint ("-", or nothing, reads standard input)')
+    .argument("[file]", 'config.json, params.json, GGUF or a llama2.c checkpoint ("-", or nothing: standard input)')
     .description("what a model's config says about positions, with the key that each value came from, and cautions")
     .option("--layer <layer>", "only this layer: its number, or its kind as in full_attention")
     .addOption(
