@@ -67,6 +67,7 @@ describe("GGUF metadata", () => {
     ["granitehybrid", { "rope.scaling.finetuned": false }, { position: { type: "none" } }],
     ["granitehybrid", { "rope.scaling.finetuned": true }, { position: { type: "rope", layout: "interleaved" } }],
     ["granite", { "attention.scale": 0.015625 }, { position: { type: "rope" }, softmaxScale: 0.015625 }],
+    ["granite", { "attention.scale": 0 }, { softmaxScale: 1 / Math.sqrt(128) }],
     // oobabooga/textgen #3877: the name of 2023; a factor alone is linear, and 0 is none
     ["llama", { "rope.scale_linear": 4 }, { position: { scaling: { ropeType: "linear", factor: 4 } } }],
     ["llama", { "rope.scaling.factor": 4 }, { position: { scaling: { ropeType: "linear", factor: 4 } } }],

@@ -51,8 +51,8 @@ const kComputed: Json = {
 function fitToConfig(reader: ConfigReader, json: Record<string, unknown>, metadata: Json): void {
   fitScaling(json);
   const scaling = json.rope_scaling as Record<string, unknown> | undefined;
-  // Phi-4 and others write a window of 0 and mean none.
-  if (Number(json.sliding_window) === 0) delete json.sliding_window;
+  // Phi-4 and others write a window of 0 and mean none; a scale of 0 is llama.cpp's word for the usual one.
+  for (const key of ["sliding_window", "attention_scale"]) if (Number(json[key]) === 0) delete json[key];
   fitLayers(json);
   const heads = json.num_attention_heads;
   if (Array.isArray(heads)) {
