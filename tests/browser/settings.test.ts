@@ -44,6 +44,67 @@ describe("sinks and positions in training", () => {
   });
 });
 
+describe("a number that cannot be used", () => {
+  it("keeps the race waiting, which says where it is and leads there", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    const bar = page.getByRole("region", { name: "Run" });
+    await page.getByText("Training", { exact: true }).click();
+    const steps = page.getByRole("textbox", { name: "Steps" });
+    await steps.fill("20.5");
+    expect(await steps.getAttribute("aria-invalid")).toBe("true");
+    await page.getByText("Training", { exact: true }).click(); // folded away with the mistake inside
+    expect(await button(page, "Run it here").isDisabled()).toBe(true);
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("Space");
+    await bar.getByRole("button", { name: "Steps" }).press("Enter");
+    expect(await steps.evaluate((box) => box === document.activeElement)).toBe(true);
+    expect(await steps.inputValue()).toBe("20.5");
+    await steps.fill("20");
+    await bar.getByRole("button", { name: "Steps" }).waitFor({ state: "detached" });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await page.waitForFunction(() => new URLSearchParams(location.hash).get("steps") === "20");
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("goes with its way back, with the reset of all, and with a value from elsewhere", async () => {
+    const { page, context, troubles } = await visit(site);
+    const length = page.getByRole("textbox", { name: "Trained length L" });
+    const back = page.getByRole("button", { name: "Back to the default: Trained length L" });
+    await length.fill("many");
+    await page.getByText("Between 4 and 1024. A whole number.").waitFor();
+    await back.click();
+    expect(await length.inputValue()).toBe("64");
+    await length.fill("");
+    await button(page, "All defaults").click();
+    expect(await length.inputValue()).toBe("64");
+    await page.getByText("Training", { exact: true }).click();
+    const seed = page.getByRole("textbox", { name: "First seed" });
+    await seed.fill("-1");
+    await page.getByRole("button", { name: "New seed" }).click();
+    expect(await seed.inputValue()).toBe("2");
+    expect(await button(page, "Run it here").isEnabled()).toBe(true);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("of an encoding says that 0 is allowed, and the race waits for it as well", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    await button(page, "Change RoPE").click();
+    const rotary = page.getByRole("textbox", { name: /^rotary dim/ });
+    await rotary.fill("1");
+    await rotary.press("Enter");
+    await page.getByText("0, or between 2 and 512. A whole number.").waitFor();
+    expect(await button(page, "Run it here").isDisabled()).toBe(true);
+    await rotary.fill("0");
+    await rotary.press("Enter");
+    expect(await button(page, "Run it here").isEnabled()).toBe(true);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
+
 describe("far keys at other distances", () => {
   it("take a number and a group, say what a group cannot be, and add a curve", async () => {
     const { page, context, troubles } = await visit(site);

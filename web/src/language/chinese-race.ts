@@ -164,6 +164,8 @@ export const race: typeof english = {
     firstSeed: "首个种子",
     windows: "每个长度的测试窗口数",
     range: (minimum, maximum) => `须在 ${minimum} 到 ${maximum} 之间。`,
+    rangeOr: (besides, minimum, maximum) => `须为 ${besides}，或在 ${minimum} 到 ${maximum} 之间。`,
+    stays: (value) => `改正之前仍用 ${value}。`,
     whole: "须为整数。",
     number: "须为数字。",
     choice: "须为所列选项之一。",
@@ -182,6 +184,7 @@ export const race: typeof english = {
     estimating: "正在测试本机速度……",
     estimateDetail: (runs, workers) => `${runs} 次运行，${workers} 个工作线程`,
     applied: "请先改正标出的设置。",
+    refusedFields: "所填的值不能用，改正后才能运行：",
   },
   atTest: {
     heading: "只在测试时改动",

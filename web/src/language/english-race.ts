@@ -168,6 +168,8 @@ export const race = {
     firstSeed: "First seed",
     windows: "Test windows a length",
     range: (minimum: string, maximum: string) => `Between ${minimum} and ${maximum}.`,
+    rangeOr: (besides: string, minimum: string, maximum: string) => `${besides}, or between ${minimum} and ${maximum}.`,
+    stays: (value: string) => `Until then ${value} applies.`,
     whole: "A whole number.",
     number: "A number.",
     choice: "One of the choices.",
@@ -189,6 +191,7 @@ export const race = {
     estimating: "measuring the speed of this device …",
     estimateDetail: (runs: string, workers: string) => `${runs} runs on ${workers} workers`,
     applied: "Fix the marked settings to run.",
+    refusedFields: "Not usable as typed; to run, correct",
   },
   atTest: {
     heading: "Change it at test time",

@@ -4,6 +4,7 @@
 
 import { corpusList, type CorpusInfo } from "../engine/corpora.js";
 import { completeExperiment, type CompleteExperiment, type Experiment } from "../engine/poslab.js";
+import { RefusedFields } from "../controls/refused.svelte.js";
 import { readError, type CoreError } from "../language/core-errors.js";
 import { stable } from "../schemes/fields.js";
 import { experimentOf, overridesOf } from "../state/experiment.js";
@@ -72,6 +73,7 @@ export class RacePage {
     const info = this.corpora?.find((entry) => entry.id === corpus);
     return info ? { symbols: info.characters, distinct: info.distinct } : null;
   });
+  /** Boxes of the settings that hold what cannot be used. */ readonly refused = new RefusedFields();
   problems = $derived(findProblems(this.values, this.textFacts, this.corpora?.map((entry) => entry.id) ?? null));
   /** The experiment that the button runs, or why there is none. */
   planned: { experiment: CompleteExperiment; refused: null } | { experiment: null; refused: CoreError } = $derived.by(
@@ -107,6 +109,7 @@ export class RacePage {
     this.overrides = prune({ ...this.overrides, [name]: value });
   }
   resetAll(): void {
+    this.refused.forgetAll();
     this.overrides = {};
     this.#named();
   }
@@ -198,7 +201,7 @@ export class RacePage {
   /** Opens the planned race, which waits to be played; false where there is none. */
   async #startPlanned(): Promise<boolean> {
     const { experiment } = this.planned;
-    if (!experiment || this.problems.length || this.live?.phase === "preparing") return false;
+    if (!experiment || this.problems.length || this.refused.any || this.live?.phase === "preparing") return false;
     this.#named();
     await this.#start({ id: newId(), experiment, ownText: this.#ownBytes(experiment) });
     return true;
@@ -305,6 +308,7 @@ export class RacePage {
     if (!contents) return;
     const { race, unfinished, text } = contents;
     if (text) this.own = await readOwnText(text);
+    this.refused.forgetAll();
     this.overrides = overridesOf(race.experiment);
     this.#named();
     if (race.finished) {
@@ -342,6 +346,7 @@ export class RacePage {
       return;
     }
     this.#endLive();
+    this.refused.forgetAll();
     this.overrides = overridesOf(read.shown.experiment);
     this.#named();
     const none = () => null;

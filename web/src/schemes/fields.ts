@@ -3,19 +3,22 @@
 // share link and the labels all read it; the core checks again.
 
 import type { Encoding } from "../engine/poslab.js";
+import { readNumber, type NumberLimits } from "../state/page-link.js";
 import type { SchemeType } from "./looks.js";
 
 export type SchemeField =
-  | { name: string; kind: "integer" | "number"; minimum: number; maximum: number; fallback: number }
+  | ({ name: string; fallback: number } & NumberLimits)
   | { name: string; kind: "choice"; choices: readonly string[]; fallback: string }
   | { name: string; kind: "numbers"; fallback: string };
 
+/** A default outside the limits is a value of its own: 0 for "all" or "none". */
 const whole = (name: string, minimum: number, maximum: number, fallback: number): SchemeField => ({
   name,
   kind: "integer",
   minimum,
   maximum,
   fallback,
+  ...(fallback < minimum ? { besides: fallback } : {}),
 });
 const real = (name: string, minimum: number, maximum: number, fallback: number): SchemeField => ({
   name,
@@ -106,17 +109,17 @@ export function setFields(encoding: Encoding): [string, string][] {
 export function parseField(
   field: SchemeField,
   text: string,
-): { value?: number | string | number[]; problem?: "number" | "range" | "choice" } {
+): { value?: number | string | number[]; problem?: "number" | "list" | "choice" } {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed === String(field.fallback)) return {};
   if (field.kind === "choice") return field.choices.includes(trimmed) ? { value: trimmed } : { problem: "choice" };
   if (field.kind === "numbers") {
     const numbers = trimmed.split(/[\s,;]+/).map(Number);
-    return numbers.every((number) => Number.isFinite(number)) ? { value: numbers } : { problem: "number" };
+    return numbers.every((number) => Number.isFinite(number)) ? { value: numbers } : { problem: "list" };
   }
-  const value = Number(trimmed);
-  if (!Number.isFinite(value) || (field.kind === "integer" && !Number.isInteger(value))) return { problem: "number" };
-  return value >= field.minimum && value <= field.maximum ? { value } : { problem: "range" };
+  const value = readNumber(field, trimmed);
+  if (value === undefined) return { problem: "number" };
+  return value === field.fallback ? {} : { value };
 }
 
 export function sameEncoding(a: Encoding, b: Encoding): boolean {

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { chinese } from "../language/chinese.js";
 import { english } from "../language/english.js";
 import { alibiSlopes } from "./alibi-slopes.js";
-import { parseField, schemeFields } from "./fields.js";
+import { allowedNumber } from "../controls/allowed.js";
+import { readNumber, type NumberLimits } from "../state/page-link.js";
+import { parseField, schemeFields, type SchemeField } from "./fields.js";
 import { changeName, encodingNames } from "./names.js";
 
 describe("names of encodings", () => {
@@ -20,6 +22,25 @@ describe("names of encodings", () => {
 
   it("give way to an encoding's own label", () => {
     expect(encodingNames([{ type: "rope", label: "mine" }], chinese)).toEqual(["mine"]);
+  });
+});
+
+describe("a field that has a word of its own outside its limits", () => {
+  const rotary = schemeFields.rope.find((field) => field.name === "rotaryDim") as SchemeField & NumberLimits;
+
+  it("takes it, and says so", () => {
+    expect(parseField(rotary, "0")).toEqual({});
+    expect(readNumber(rotary, "0")).toBe(0);
+    expect(parseField(rotary, "1")).toEqual({ problem: "number" });
+    expect(readNumber(rotary, "1")).toBeUndefined();
+    expect(allowedNumber(rotary, english, String)).toBe("0, or between 2 and 512. A whole number.");
+    expect(allowedNumber(rotary, chinese, String)).toBe("须为 0，或在 2 到 512 之间。须为整数。");
+  });
+
+  it("is every one whose default is outside them", () => {
+    for (const field of Object.values(schemeFields).flat()) {
+      if ("minimum" in field) expect(readNumber(field, String(field.fallback)), field.name).toBe(field.fallback);
+    }
   });
 });
 
@@ -53,7 +74,7 @@ describe("a parameter's text", () => {
     expect(parseField(theta, "500000")).toEqual({ value: 500000 });
     expect(parseField(theta, "")).toEqual({});
     expect(parseField(theta, "10000")).toEqual({});
-    expect(parseField(theta, "0.5")).toEqual({ problem: "range" });
+    expect(parseField(theta, "0.5")).toEqual({ problem: "number" });
     expect(parseField(theta, "many")).toEqual({ problem: "number" });
     expect(parseField(slopes, "0.5, 0.25 0.125")).toEqual({ value: [0.5, 0.25, 0.125] });
   });

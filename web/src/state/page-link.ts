@@ -94,13 +94,17 @@ function readField(field: PageField, text: string): unknown {
   }
 }
 
+export interface NumberLimits {
+  kind: "integer" | "number";
+  minimum: number;
+  maximum: number;
+  /** allowed as well, outside the limits: 0 for "all" or "none" */ besides?: number;
+}
+
 /** `undefined` for a text that is no such number. */
-export function readNumber(
-  field: { kind: "integer" | "number"; minimum: number; maximum: number },
-  text: string,
-): number | undefined {
+export function readNumber(field: NumberLimits, text: string): number | undefined {
   const value = text.trim() === "" ? NaN : Number(text);
-  const fits = value >= field.minimum && value <= field.maximum;
+  const fits = value === field.besides || (value >= field.minimum && value <= field.maximum);
   return fits && (field.kind === "number" || Number.isInteger(value)) ? value : undefined;
 }
 
