@@ -16,7 +16,7 @@ import type {
   RunRequest,
 } from "./run-types.js";
 import type { CompleteExperiment, RunProgress, RunResult } from "./types.js";
-import type { Closed, RunMethod } from "./worker-messages.js";
+import { type Closed, errorData, type RunMethod } from "./worker-messages.js";
 
 /** A text and what workers call it. */
 export interface Text {
@@ -114,14 +114,14 @@ export class RemoteRun implements RunController {
   }
 
   /** the worker is gone: the lane says so, the others go on */
-  died(reason: string): void {
+  died(reason: unknown): void {
     if (this.#disposed) return;
     this.#events?.close();
     const step = this.#last?.step ?? 0;
-    const error = { code: "worker", message: reason, step };
+    const error = { ...errorData(reason), step };
     if (this.#last?.phase === "done") return;
     if (this.#last) {
-      this.#last = { ...this.#last, phase: "failed", paused: true, error: reason };
+      this.#last = { ...this.#last, phase: "failed", paused: true, error: error.message };
       this.#onEvent({ type: "progress", progress: this.#last, losses: new Float32Array(), firstStep: step });
     }
     this.#onEvent({ type: "failed", error });
@@ -144,9 +144,7 @@ export class RemoteRun implements RunController {
       await next.ask((api) => api.call(this.#id, "start", []));
       return moved;
     })();
-    await this.#placed.catch((error: unknown) => {
-      this.died(error instanceof Error ? error.message : String(error));
-    });
+    await this.#placed.catch((error: unknown) => this.died(error));
     this.#moving = false;
   }
 

@@ -22,6 +22,7 @@ import type {
 import { nextTurn, SliceSize } from "./slices.js";
 import { checkOptions, readNatural } from "./tensors.js";
 import type { RunProgress, RunResult } from "./types.js";
+import { errorData } from "./worker-messages.js";
 
 const reportTime = 100;
 
@@ -218,12 +219,7 @@ export class LocalRun implements RunController {
 
   #fail(error: unknown): void {
     this.#state = "failed";
-    const message = error instanceof Error ? error.message : String(error);
-    this.#failure = {
-      code: error instanceof PosLabError ? error.code : "worker",
-      message,
-      step: this.#run.progress().step,
-    };
+    this.#failure = { ...errorData(error), step: this.#run.progress().step };
     this.#report(true);
     this.#onEvent({ type: "failed", error: this.#failure, result: this.#result(), weights: this.#run.weights() });
   }

@@ -60,11 +60,18 @@ export type RunEvent =
       /** the last good ones */ weights?: Uint8Array;
     };
 
-/** code "diverged": weights are those of the last good step and can be measured; "worker": the worker is gone. */
+/**
+ * code "diverged": weights are those of the last good step and can be measured; "worker": the worker is gone. The other
+ * codes and the rest are a PosLabError's, as far as they can pass between threads.
+ */
 export interface RunFailure {
   code: string;
   message: string;
   step: number;
+  argument?: string | undefined;
+  given?: unknown;
+  allowed?: string | undefined;
+  suggestion?: string | undefined;
 }
 
 export interface MeasureOptions {

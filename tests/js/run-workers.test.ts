@@ -12,6 +12,7 @@ import {
   type RunEvent,
 } from "../../bindings/js/index.js";
 import { createRunPool, openExperiment, runExperiment } from "../../bindings/js/run.js";
+import type { RunFailure } from "../../bindings/js/run-types.js";
 import { sharedLab } from "./lab.js";
 import { projectRoot } from "./shared.js";
 import { numbers, small } from "./small-experiment.js";
@@ -167,6 +168,32 @@ describe.skipIf(!existsSync(builtWorker))("over workers (of the built package)",
     );
     await expect(run.start()).rejects.toMatchObject({ code: "state" });
     await pool.close();
+  });
+
+  it("say what stopped a run with all that its sentence is made of", async () => {
+    const failures: RunFailure[] = [];
+    const session = await openExperiment(
+      {
+        ...small,
+        seeds: [1],
+        encodings: [{ type: "alibi" }],
+        atTest: [],
+        training: { ...small.training, steps: 4000 },
+      },
+      {
+        workers: 1,
+        createWorker,
+        live: { everySeconds: 0.01, lengths: [2 ** 30] },
+        onEvent: (event) => {
+          if (event.type === "failed") failures.push(event.error);
+        },
+      },
+    );
+    await session.start();
+    await session.finished;
+    expect(failures).toMatchObject([
+      { code: "range", argument: "test.lengths", given: 2 ** 30, allowed: expect.stringMatching(/^at most 336 /) },
+    ]);
   });
 
   it("report a worker that dies in its own lane; the others go on", async () => {

@@ -37,6 +37,18 @@ export const sentences: Record<ErrorCode, (parts: ErrorParts) => string> & { oth
   other: (message) => `计算核心的原话：${message}`,
 };
 
+/** 不说“允许什么”也成句的错误。 */
+export const wholeWithoutAllowed: ReadonlySet<ErrorCode> = new Set([
+  "unknownName",
+  "missing",
+  "memory",
+  "diverged",
+  "load",
+  "disposed",
+  "aborted",
+  "worker",
+]);
+
 /** 先匹配的先用；$1、$2 是短语里的数。 */
 export const allowedPhrases: readonly (readonly [RegExp, string])[] = [
   [/^a whole number from (\S+) to (\S+)$/, " $1 到 $2 之间的整数"],
@@ -72,7 +84,19 @@ export const allowedPhrases: readonly (readonly [RegExp, string])[] = [
     /^at most (\S+) after this prompt: the encoding ends after (\S+) positions$/,
     "开头之后最多 $1 个：这种编码只有 $2 个位置",
   ],
+  [
+    /^at most (\S+) with this text, whose training part \(nine tenths\) has (\S+) characters \(this length needs a text of (\S+)\)$/,
+    "不超过 $1：这段文字的训练部分（前九成）有 $2 个字符，这个长度需要 $3 个字符的文字",
+  ],
+  [
+    /^at most (\S+) with this text, whose test part \(the last tenth\) has (\S+) characters \(this length needs a text of (\S+)\)$/,
+    "不超过 $1：这段文字的测试部分（最后一成）有 $2 个字符，这个长度需要 $3 个字符的文字",
+  ],
   [/^at most (\S+) bytes$/, "不超过 $1 字节"],
+  [/^at most (\S+) bytes for the model's weights and gradients$/, "不超过 $1 字节（模型权重与梯度）"],
+  [/^at most (\S+) bytes for the model's weights$/, "不超过 $1 字节（模型权重）"],
+  [/^at most (\S+) bytes for one layer's activations$/, "不超过 $1 字节（一层的中间结果）"],
+  [/^at most (\S+) for heads times headDim$/, "头数乘以每头维数不超过 $1"],
   [/^at most (\S+) lanes$/, "不超过 $1 维"],
   [/^more than half of the buckets and one, (\S+)$/, "大于桶数的一半加一，即 $1"],
   [/^a table with rows of (\S+) numbers$/, "每行 $1 个数的表"],

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
-import { loadPosLab, type Position } from "poslab";
-import { completeExperiment } from "../engine/poslab.js";
-import { readError, sayError } from "./core-errors.js";
+import { loadPosLab, PosLabError, type Position } from "poslab";
+import { completeExperiment, errorData } from "../engine/poslab.js";
+import { readError, readFailure, sayError } from "./core-errors.js";
 
 const lab = await loadPosLab();
 const attention = (position: unknown, width = 8) => {
   const zeros = { data: new Float32Array(2 * 3 * width), shape: [2, 3, width] };
   return lab.attention({ query: zeros, key: zeros, value: zeros, position: position as Position });
 };
+
+const checkText = (length: number, tested: number) =>
+  lab.checkExperiment(
+    completeExperiment({
+      task: { type: "text", text: "the sea was calm; ".repeat(40) },
+      encodings: [{ type: "none" }],
+      training: { length },
+      test: { lengths: [tested] },
+    }),
+  );
 
 /** What a visitor can bring about on the pages. */
 const mistakes: Record<string, () => unknown> = {
@@ -44,6 +54,8 @@ const mistakes: Record<string, () => unknown> = {
       { heads: 2, queryLength: 9, keyLength: 9 },
     ),
   "too much memory": () => lab.bias({ type: "alibi" }, { heads: 1e6, queryLength: 1e6, keyLength: 1 }),
+  "a text too short to test on": () => checkText(4, 512),
+  "a text too short to train on": () => checkText(1024, 1024),
   "an experiment with heads that do not divide": () =>
     completeExperiment({ task: { type: "first" }, encodings: [{ type: "none" }], model: { dim: 30, heads: 4 } }),
 };
@@ -64,8 +76,19 @@ describe("an error of the package", () => {
       expect(chinese).toMatch(/\p{Script=Han}/u);
       expect(chinese, "no phrase is left in English").not.toMatch(/「/);
       expect(chinese).toContain(error.argument!);
+      const failure = structuredClone({ ...errorData(caught), step: 3 });
+      // A list that was given does not pass between threads; what is allowed does.
+      if (typeof (caught as PosLabError).given !== "object") expect(sayError("zh", readFailure(failure))).toBe(chinese);
+      expect(sayError("en", readFailure(failure))).toBe((caught as Error).message);
     });
   }
+
+  it("that is one English sentence and nothing else is quoted, instead of made of nothing", () => {
+    const error = new PosLabError("state", "the run has failed; rewind it", { argument: "start" });
+    expect(sayError("zh", readError(error))).toBe("计算核心的原话：the run has failed; rewind it");
+    const unknown = { code: "newer", message: "said by a newer build", step: 0 };
+    expect(sayError("zh", readFailure(unknown))).toBe("计算核心的原话：said by a newer build");
+  });
 
   it("of another kind is quoted", () => {
     expect(sayError("zh", readError(new TypeError("x is not a function")))).toBe("计算核心的原话：x is not a function");

@@ -2,8 +2,8 @@
 // Errors of the package as plain data, which threads can pass on, and as a sentence of the page's language. English is the
 // package's own sentence; Chinese is made of the code, the argument and what is allowed.
 
-import { describe, PosLabError, type ErrorCode } from "../engine/poslab.js";
-import { allowedPhrases, sentences } from "./chinese-errors.js";
+import { describe, PosLabError, type ErrorCode, type RunFailure } from "../engine/poslab.js";
+import { allowedPhrases, sentences, wholeWithoutAllowed } from "./chinese-errors.js";
 import type { Language } from "./format.js";
 
 export interface CoreError {
@@ -16,9 +16,16 @@ export interface CoreError {
 }
 
 export function readError(error: unknown): CoreError {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof PosLabError)) return { message };
-  const { code, argument, given, allowed, suggestion } = error;
+  if (error instanceof PosLabError) return fromParts(error);
+  return { message: error instanceof Error ? error.message : String(error) };
+}
+
+/** What stopped a run, as its event has it. */
+export const readFailure = (failure: RunFailure): CoreError =>
+  fromParts({ ...failure, code: failure.code as ErrorCode });
+
+type Parts = { code: ErrorCode } & Pick<RunFailure, "message" | "argument" | "given" | "allowed" | "suggestion">;
+function fromParts({ message, code, argument, given, allowed, suggestion }: Parts): CoreError {
   const shown = given === undefined || given === "" ? undefined : describe(given);
   return {
     message,
@@ -33,7 +40,9 @@ export function readError(error: unknown): CoreError {
 export function sayError(language: Language, error: CoreError): string {
   if (language === "en") return error.message;
   const { code, argument = "", given = "", allowed = "", suggestion = "" } = error;
-  if (code === undefined) return sentences.other(error.message);
+  // Some of the package's own errors are one English sentence and nothing else.
+  if (code === undefined || !(code in sentences) || (allowed === "" && !wholeWithoutAllowed.has(code)))
+    return sentences.other(error.message);
   return sentences[code]({ argument, given, allowed: sayAllowed(allowed), suggestion, message: error.message });
 }
 

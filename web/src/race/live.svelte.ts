@@ -3,7 +3,14 @@
 // drawing; it keeps what it has (results, weights, half-finished states) in the browser as it goes.
 
 import { cores, openPool } from "../engine/pool.js";
-import type { CompleteExperiment, RunController, RunEvent, RunPool, RunResult } from "../engine/poslab.js";
+import {
+  errorData,
+  type CompleteExperiment,
+  type RunController,
+  type RunEvent,
+  type RunPool,
+  type RunResult,
+} from "../engine/poslab.js";
 import { readError, type CoreError } from "../language/core-errors.js";
 import { keepRace, keepState, keepText, keepWeights, type RunName, type StorageTrouble } from "../storage/runs.js";
 import { LaneRecord, type Lane } from "./lane.js";
@@ -139,8 +146,7 @@ export class LiveRace {
         });
     } catch (error) {
       // One lane that cannot be opened leaves the others alone.
-      const { code = "worker", message } = error as { code?: string; message: string };
-      this.#onEvent(index, { type: "failed", error: { code, message, step: 0 } });
+      this.#onEvent(index, { type: "failed", error: { ...errorData(error), step: 0 } });
     }
   }
 

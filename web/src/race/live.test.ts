@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   completeExperiment,
+  PosLabError,
   type RunController,
   type RunEvent,
   type RunProgress,
@@ -114,10 +115,11 @@ describe("a live race", () => {
   });
 
   it("leaves other lanes alone when one cannot be opened", async () => {
-    pool.open.mockRejectedValueOnce(new Error("no such scheme"));
+    const details = { argument: "model.dim", given: 7, allowed: "an even number of at least 2" };
+    pool.open.mockRejectedValueOnce(new PosLabError("shape", "model.dim: 7 was given", details));
     const { race } = await opened();
     expect(race.lanes.map((lane) => lane.phase)).toEqual(["failed", "waiting"]);
-    expect(race.lanes[0]!.failure?.message).toBe("no such scheme");
+    expect(race.lanes[0]!.failure).toMatchObject({ code: "shape", message: "model.dim: 7 was given", ...details });
     void race.end();
   });
 
