@@ -3,6 +3,7 @@
 
 import { csvFormat } from "d3-dsv";
 import { type Chart, chartSvg } from "../js/chart-svg.js";
+import { groupedDigits } from "../js/svg-text.js";
 import type { LossByPosition, Model, PositionOverride } from "../js/models.js";
 import { curveStyles } from "../js/scheme-style.js";
 import { borderless } from "./borderless.js";
@@ -233,7 +234,9 @@ function chart(entries: readonly Entry[], model: Model, { text }: PerplexityOpti
       points: binned(byPosition),
       ...(reason ? { note: "not defined" } : {}),
     })),
-    ...(trainedLength > 0 ? { verticalLine: { x: trainedLength, label: `trained length ${trainedLength}` } } : {}),
+    ...(trainedLength > 0
+      ? { verticalLine: { x: trainedLength, label: `trained length ${groupedDigits(trainedLength)}` } }
+      : {}),
     formatY: (value) => String(Number(value.toFixed(3))),
   };
 }

@@ -4,7 +4,8 @@
 
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, line } from "d3-shape";
-import { coordinate, escapeXml, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
+import { shortNames } from "./short-names.js";
+import { coordinate, escapeXml, groupedDigits, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
 
 export interface ChartPoint {
   x: number;
@@ -31,6 +32,7 @@ export interface Chart {
   curves: ChartCurve[];
   verticalLine?: { x: number; label: string };
   horizontalLines?: { y: number; label: string }[];
+  /** default: digits in groups of three, "1,024" */ formatX?: (value: number) => string;
   formatY: (value: number) => string;
   /** the y axis runs exactly from the first to the second (shares: 0 to 1); default: what the curves need */ rangeY?: readonly [
     number,
@@ -123,7 +125,9 @@ function axes(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): s
   for (const tick of xTicks(chart, x)) {
     const at = coordinate(x(tick));
     out.push(`<line x1="${at}" x2="${at}" y1="${bottom}" y2="${bottom + 5}" stroke="${theme.faint}"/>`);
-    out.push(`<text x="${at}" y="${bottom + 18}" text-anchor="middle" fill="${theme.faint}">${tick}</text>`);
+    out.push(
+      `<text x="${at}" y="${bottom + 18}" text-anchor="middle" fill="${theme.faint}">${escapeXml(formatX(chart)(tick))}</text>`,
+    );
   }
   out.push(`<line x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}" stroke="${theme.faint}"/>`);
   out.push(`<text x="${(left + right) / 2}" y="${bottom + 40}" text-anchor="middle">${escapeXml(chart.xLabel)}</text>`);
@@ -224,14 +228,18 @@ function marker(curve: ChartCurve, x: number, y: number): string {
 function legend(chart: Chart, { right, top, theme }: Frame): string[] {
   const left = right + 20;
   const out: string[] = [];
+  const labels = shortNames(
+    chart.curves.map((curve) => curve.label),
+    fitsBesideLine,
+  );
   let y = top + 8;
-  for (const curve of chart.curves) {
+  for (const [index, curve] of chart.curves.entries()) {
     out.push(stroke(curve, `<line x1="${left}" x2="${left + 32}" y1="${y}" y2="${y}"`), marker(curve, left + 16, y));
-    out.push(`<text x="${left + 40}" y="${y}" dy="0.32em">${escapeXml(shorten(curve.label))}</text>`);
+    out.push(`<text x="${left + 40}" y="${y}" dy="0.32em">${escapeXml(labels[index]!)}</text>`);
     if (curve.note) {
       y += kLegendLine - 4;
       out.push(
-        `<text x="${left + 40}" y="${y}" dy="0.32em" font-size="11" fill="${theme.faint}">${escapeXml(shorten(curve.note))}</text>`,
+        `<text x="${left + 40}" y="${y}" dy="0.32em" font-size="11" fill="${theme.faint}">${escapeXml(shortNames([curve.note], fitsBesideLine)[0]!)}</text>`,
       );
     }
     y += kLegendLine;
@@ -239,16 +247,17 @@ function legend(chart: Chart, { right, top, theme }: Frame): string[] {
   return out;
 }
 
-/** What fits beside a legend line at 12 px. */
-function shorten(label: string): string {
-  const characters = [...label];
-  return characters.length > 30 ? `${characters.slice(0, 29).join("")}…` : label;
-}
+/** At 12 px. Chinese characters are twice as wide. */
+const fitsBesideLine = (text: string): boolean =>
+  Array.from(text).reduce((sum, character) => sum + (character.codePointAt(0)! > 0x2e7f ? 2 : 1), 0) <= 30;
 
 function describeCurve(curve: ChartCurve, chart: Chart): string {
   const known = curve.points.filter((point) => point.y !== null);
   const first = known[0],
     last = known.at(-1);
   if (!first || !last) return `${curve.label}: nothing measured.`;
-  return `${curve.label}: ${chart.formatY(first.y!)} at ${first.x}, ${chart.formatY(last.y!)} at ${last.x}.`;
+  const [from, to] = [first.x, last.x].map(formatX(chart));
+  return `${curve.label}: ${chart.formatY(first.y!)} at ${from}, ${chart.formatY(last.y!)} at ${to}.`;
 }
+
+const formatX = (chart: Chart): ((value: number) => string) => chart.formatX ?? groupedDigits;

@@ -5,7 +5,7 @@
 import type { Chart, ChartCurve } from "./chart-svg.js";
 import { curveStyles } from "./scheme-style.js";
 import { summarize, type SummaryRow } from "./summary.js";
-import type { SvgTheme } from "./svg-text.js";
+import { groupedDigits, type SvgTheme } from "./svg-text.js";
 import type { ExperimentResult } from "./types.js";
 
 export interface ReferenceLine {
@@ -47,16 +47,18 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
   });
   const seeds = experiment.seeds.length;
   return {
-    title: options.title ?? `Trained at length ${trained}, tested at up to ${Math.max(...summary.lengths)}`,
+    title:
+      options.title ??
+      `Trained at length ${groupedDigits(trained)}, tested at up to ${groupedDigits(Math.max(...summary.lengths))}`,
     subtitle: [
       taskName(result),
-      `${experiment.training.steps} steps`,
+      `${groupedDigits(experiment.training.steps)} steps`,
       seeds > 1 ? `mean of ${seeds} seeds, band ± one standard deviation` : `seed ${experiment.seeds[0]}`,
     ].join(" · "),
     xLabel: "tested length (tokens)",
     yLabel: accuracy ? "accuracy on the last places" : "loss on the last places (nats per character)",
     curves,
-    verticalLine: { x: trained, label: `trained length ${trained}` },
+    verticalLine: { x: trained, label: `trained length ${groupedDigits(trained)}` },
     horizontalLines: (options.references ?? []).map(({ value, label }) => ({ y: value, label })),
     formatY: accuracy ? (value) => `${Math.round(value * 100)} %` : (value) => String(Number(value.toFixed(3))),
     ...(accuracy ? { rangeY: [0, 1] as const } : {}),
@@ -68,10 +70,12 @@ export function extrapolationChart(result: ExperimentResult, options: Extrapolat
 
 function note(row: SummaryRow): { note?: string } {
   const [stopped] = row.stopped;
-  if (stopped) return { note: `seed ${stopped.seed} stopped at step ${stopped.step}` };
+  if (stopped) return { note: `seed ${stopped.seed} stopped at step ${groupedDigits(stopped.step)}` };
   const last = row.cells.findLast((cell) => cell.mean !== null);
   if (!last) return { note: "not defined" };
-  return last.length < (row.cells.at(-1)?.length ?? 0) ? { note: `not defined past ${last.length}` } : {};
+  return last.length < (row.cells.at(-1)?.length ?? 0)
+    ? { note: `not defined past ${groupedDigits(last.length)}` }
+    : {};
 }
 
 function taskName(result: ExperimentResult): string {

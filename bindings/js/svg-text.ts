@@ -16,6 +16,9 @@ export function coordinate(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
+/** A number as people read it: "1,024". */
+export const groupedDigits = (value: number): string => value.toLocaleString("en-US");
+
 export interface SvgTheme {
   background: string;
   text: string;

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { resultSvg } from "../../bindings/cli/result-svg.js";
 import { loadPosLab, readSafetensors, type ExperimentResult } from "poslab";
 
 const folder = new URL("../../web/public/recorded/", import.meta.url);
@@ -27,6 +28,12 @@ describe("the recorded runs", () => {
       const { build, experiment } = JSON.parse(read(file).toString("utf8")) as ExperimentResult;
       expect(file).toContain(`build${build.version}-seeds${experiment.seeds.join("-")}`);
     }
+  });
+
+  it("are drawn in the README's picture as the command draws them now (vitest -u draws it anew)", async () => {
+    const result = JSON.parse(read(index[0]!.file).toString("utf8")) as ExperimentResult;
+    const drawn = await resultSvg(result, readFileSync(corpus));
+    await expect(drawn).toMatchFileSnapshot(fileURLToPath(new URL("race.svg", folder)));
   });
 
   it("are small enough to be fetched: 250 kB of weights an encoding, 2.5 MB in all", () => {

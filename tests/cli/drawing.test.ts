@@ -95,6 +95,25 @@ describe("summary", () => {
 });
 
 describe("chart", () => {
+  test("writes numbers in groups of three, as the page does, and names so that they differ", () => {
+    const drawn = chartSvg({
+      title: "t",
+      xLabel: "x",
+      yLabel: "y",
+      curves: ["8", "16"].map((dim) => ({
+        label: `RoPE (theta 500000, rotary dim ${dim})`,
+        color: "#000000",
+        dash: "",
+        marker: "none",
+        points: [1024, 2048].map((x) => ({ x, y: 1 })),
+      })),
+      formatY: String,
+    });
+    expect(drawn).toContain(">1,024</text>");
+    expect(drawn).toContain(": 1 at 1,024, 1 at 2,048.");
+    expect(drawn).toMatch(/>RoPE [^<]*…[^<]* 8\)<.*>RoPE [^<]*…[^<]* 16\)</s);
+  });
+
   const svg = chartSvg(
     extrapolationChart(sample, {
       references: [

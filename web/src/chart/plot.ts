@@ -3,6 +3,7 @@
 // labels at the ends of curves. Colours of the page come from its style sheet.
 
 import type uPlot from "uplot";
+import { shortNames } from "../engine/poslab.js";
 import { doublings, roomyTicks, spread, yRange, type Curve, type LineChartData } from "./data.js";
 
 export interface PageColours {
@@ -259,24 +260,18 @@ function drawEnds(plot: uPlot, chart: LineChartData, colours: PageColours): void
       bbox.top,
       bbox.top + bbox.height,
     );
+    const room = labelRoom(chart, plot.width) * ratio - 12 * ratio;
+    const names = shortNames(
+      full.map(({ curve }) => curve.endLabel ?? curve.label),
+      (text) => ctx.measureText(text).width <= room,
+    );
     full.forEach(({ curve, y }, index) => {
       const right = bbox.left + bbox.width;
       ctx.lineWidth = ratio;
       line(ctx, curve.colour, [], right + 1, y, right + 7 * ratio, places[index]!);
       ctx.fillStyle = colours.text;
-      ctx.fillText(
-        shorten(ctx, curve.endLabel ?? curve.label, labelRoom(chart, plot.width) * ratio - 12 * ratio),
-        right + 10 * ratio,
-        places[index]!,
-      );
+      ctx.fillText(names[index]!, right + 10 * ratio, places[index]!);
     });
   }
   ctx.restore();
-}
-
-function shorten(ctx: CanvasRenderingContext2D, text: string, room: number): string {
-  if (ctx.measureText(text).width <= room) return text;
-  let cut = Array.from(text);
-  while (cut.length > 1 && ctx.measureText(`${cut.join("")}…`).width > room) cut = cut.slice(0, -1);
-  return `${cut.join("")}…`;
 }

@@ -43,6 +43,7 @@ export function chartDrawing(chart: LineChartData, { subtitle, summary }: Words,
     xLabel: chart.xLabel,
     yLabel: chart.yLabel,
     xScale: chart.xScale,
+    formatX: chart.formatX,
     formatY: chart.formatY,
     curves: chart.curves.map((curve) => ({
       label: curve.label,

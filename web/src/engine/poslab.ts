@@ -50,5 +50,6 @@ export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/char
 export { darkTheme, escapeXml, lightTheme, svgDocument } from "../../../bindings/js/svg-text.js";
 export type { PosLab } from "../../../bindings/js/poslab.js";
 export { describe, PosLabError, type ErrorCode } from "../../../bindings/js/errors.js";
+export { shortNames } from "../../../bindings/js/short-names.js";
 export { errorData } from "../../../bindings/js/worker-messages.js";
 export { readSafetensors } from "../../../bindings/js/safetensors.js";
