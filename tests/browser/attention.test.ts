@@ -180,8 +180,10 @@ describe("an address of the Attention page", () => {
 
   it("as a lesson link hides the settings", async () => {
     const { page, context } = await open("#/attention?v=1&at=5");
-    await page.getByRole("checkbox", { name: /^Lesson link/ }).check();
-    const lesson = await page.getByRole("textbox", { name: "Link to this picture" }).inputValue();
+    await page.getByText("Make a lesson link").click();
+    const parts = page.locator("details", { hasText: "Make a lesson link" }).getByRole("checkbox");
+    await parts.first().check(); // the text, first on the page
+    const lesson = await page.getByRole("textbox", { name: "Lesson link" }).inputValue();
     await context.close();
     const other = await open(new URL(lesson).hash);
     expect(await other.page.getByRole("textbox", { name: "Your text" }).count()).toBe(0);

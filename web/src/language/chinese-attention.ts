@@ -129,6 +129,5 @@ export const chinese: AttentionWords = {
     link: "本图的链接",
     copy: "复制链接",
     copied: "链接已复制",
-    lesson: "教学链接：不含设置部分",
   },
 };

@@ -131,7 +131,6 @@ export const english = {
     link: "Link to this picture",
     copy: "Copy link",
     copied: "Link copied",
-    lesson: "Lesson link, without the settings",
   },
 };
 export type AttentionWords = typeof english;
