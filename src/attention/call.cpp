@@ -14,7 +14,8 @@ constexpr int64_t kHeadsTogether = 32;
 Positions WithoutNeedlessIds(Positions positions) {
   if (!positions.ids || positions.count == 0 || positions.axes != 1) return positions;
   for (int64_t n = 1; n < positions.count; ++n)
-    if (positions.ids[n] != positions.ids[n - 1] + 1) return positions;
+    // Where nothing looks at them, ids may be anything: differences wrap.
+    if (static_cast<uint64_t>(positions.ids[n]) - static_cast<uint64_t>(positions.ids[n - 1]) != 1) return positions;
   return {positions.ids[0], positions.count, nullptr};
 }
 
@@ -53,7 +54,7 @@ Call::Call(const AttentionArguments& arguments)
 Call::KeyTiles Call::TilesFor(int64_t first_query, int64_t count) const {
   const bool from_start = carries_state() && !tile_hook->descending();
   const int64_t begin = from_start ? 0 : visibility.Begin(first_query) / kTile;
-  return {begin, (visibility.End(first_query + count - 1) + kTile - 1) / kTile};
+  return {begin, (visibility.Reach(first_query + count - 1) + kTile - 1) / kTile};
 }
 
 }  // namespace poslab

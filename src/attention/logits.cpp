@@ -31,7 +31,9 @@ void Logits::LayOut(Arena* arena) {
   }
   if (call_.key_band) key_band_scratch_.LayOut(arena, call_.dim, backward_);
   if (vectors_ && call_.group > 1) hook_keys_ = arena->Take<float>(block);
-  if (state_size_ > 0) state_ = arena->Take<float>(call_.group * kTile * state_size_);
+  if (state_size_ == 0) return;
+  state_ = arena->Take<float>(call_.group * kTile * state_size_);
+  reach_ = arena->Take<int64_t>(kTile);
 }
 
 BandBlock Logits::Band(int64_t slot) const {
@@ -63,7 +65,9 @@ Status Logits::StartBlock(int64_t first_query, int queries, const float* log_sum
     }
     if (call_.query_band) ScoreBandEnds(*band_.band(), head, lanes, Band(slot));
   }
-  if (state_size_ > 0) std::fill_n(state_, state_count(queries), 0.0f);
+  if (state_size_ == 0) return Status::Ok();
+  std::fill_n(state_, state_count(queries), 0.0f);
+  for (int n = 0; n < queries; ++n) reach_[n] = call_.visibility.Reach(first_query + n);
   return Status::Ok();
 }
 
@@ -115,6 +119,7 @@ TileArguments Logits::HookArguments(const Tile& tile, float* scores, float* stat
   arguments.logits = scores;
   arguments.stride = kTile;
   arguments.state = state;
+  arguments.reach = reach_;
   if (!vectors_) return arguments;
   arguments.query = unscaled_;
   if (call_.group == 1) {

@@ -66,6 +66,7 @@ class Logits {
   float* band_ends_ = nullptr;  // [group, 2, kTile]
   float* hook_keys_ = nullptr;  // [group, keys, dim]
   float* state_ = nullptr;      // [group, queries, state_size_]
+  int64_t* reach_ = nullptr;    // [queries], of the state
 };
 
 }  // namespace poslab

@@ -20,7 +20,8 @@ class Reference {
 
  private:
   bool Sees(int64_t query, int64_t key) const;
-  bool Future(int64_t query, int64_t key) const;
+  // Later than the query, or in a later document: in no state that is carried along its row.
+  bool OutOfReach(int64_t query, int64_t key) const;
   // Row `index` of a head, turned.
   void Turned(const HeadsView<const float>& view, int64_t head, int64_t index, bool is_key, Buffer<double>* row) const;
   int64_t Distance(int64_t query, int64_t key) const { return a_.key_positions[key] - a_.query_positions[query]; }
@@ -32,7 +33,9 @@ class Reference {
 
   int64_t Lk() const { return a_.key.length; }
   int64_t KeyHead(int64_t head) const { return head / (a_.query.heads / a_.key.heads); }
-  double* Scores(int64_t head, int64_t query) { return &results_->scores[(head * a_.query.length + query) * Lk()]; }
+  double* Scores(int64_t head, int64_t query) {
+    return results_->scores.data() + (head * a_.query.length + query) * Lk();
+  }
 
   const AttentionArguments& a_;
   const Hooks none_;
@@ -42,15 +45,17 @@ class Reference {
   Buffer<double> query_, key_;
 };
 
-bool Reference::Future(int64_t query, int64_t key) const {
+bool Reference::OutOfReach(int64_t query, int64_t key) const {
   const bool bottom_right = a_.mask.alignment == Mask::Alignment::kBottomRight;
-  return a_.mask.causal && key > query + (bottom_right ? Lk() - a_.query.length : 0);
+  const int64_t last = query + (bottom_right ? Lk() - a_.query.length : 0);
+  if (a_.mask.causal && key > last) return true;
+  return a_.mask.documents && last >= 0 && last < Lk() && a_.mask.documents[key] > a_.mask.documents[last];
 }
 
 bool Reference::Sees(int64_t query, int64_t key) const {
   const bool bottom_right = a_.mask.alignment == Mask::Alignment::kBottomRight;
   const int64_t last = query + (bottom_right ? Lk() - a_.query.length : 0);
-  if (Future(query, key)) return false;
+  if (OutOfReach(query, key)) return false;
   if (a_.mask.window && last - key >= *a_.mask.window) return false;
   if (a_.mask.beyond && last - key < *a_.mask.beyond) return false;
   if (a_.mask.documents) {
@@ -146,9 +151,11 @@ Status Reference::HookRow(int64_t first_head, int64_t heads, int64_t query) {
   tile.key_mask = a_.mask.key_mask;
   tile.gates = a_.gates ? a_.gates + first_head * Lk() : nullptr;
   tile.logits = logits.data(), tile.stride = 1, tile.state = state.data();
+  const int64_t reach = Lk();
+  tile.reach = &reach;
   for (int64_t n = 0; n < Lk(); ++n) {
     const int64_t j = hook.descending() ? Lk() - 1 - n : n;
-    if (Future(query, j)) continue;
+    if (OutOfReach(query, j)) continue;
     tile.first_key = j;
     for (int64_t h = 0; h < heads; ++h) {
       Turned(a_.query, first_head + h, query, false, &query_);
@@ -168,7 +175,7 @@ Status Reference::HookRow(int64_t first_head, int64_t heads, int64_t query) {
 void Reference::Softmax(int64_t head, int64_t query) {
   const int64_t row = head * a_.query.length + query, dim = a_.value.dim;
   double* scores = Scores(head, query);
-  double* weights = &results_->weights[row * Lk()];
+  double* weights = results_->weights.data() + row * Lk();
   double largest = a_.sinks ? a_.sinks[head] : -INFINITY, sum = 0;
   for (int64_t j = 0; j < Lk(); ++j) {
     if (!Sees(query, j)) scores[j] = -INFINITY;
@@ -197,10 +204,6 @@ Status Reference::Run() {
   POSLAB_RETURN_IF_ERROR(results_->scores.Resize("reference", heads * queries * Lk()));
   POSLAB_RETURN_IF_ERROR(query_.Resize("reference", a_.query.dim));
   POSLAB_RETURN_IF_ERROR(key_.Resize("reference", a_.query.dim));
-  if (Lk() == 0) {
-    std::fill(results_->log_sum_exp.begin(), results_->log_sum_exp.end(), -INFINITY);
-    return Status::Ok();
-  }
   const bool replaces = hooks_.tile && hooks_.tile->replaces_content();
   const int64_t group = hooks_.tile && hooks_.tile->all_heads() ? heads : 1;
   for (int64_t first = 0; first < heads; first += group) {

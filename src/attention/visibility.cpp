@@ -27,8 +27,13 @@ int64_t Visibility::Begin(int64_t query) const {
 }
 
 int64_t Visibility::End(int64_t query) const {
+  const int64_t reach = Reach(query);
+  return causal ? std::clamp<int64_t>(query + shift + 1 - beyond, 0, reach) : reach;
+}
+
+int64_t Visibility::Reach(int64_t query) const {
   const int64_t end = DocumentEnd(query);
-  return causal ? std::clamp<int64_t>(query + shift + 1 - beyond, 0, end) : end;
+  return causal ? std::clamp<int64_t>(query + shift + 1, 0, end) : end;
 }
 
 int64_t Visibility::LowestDifference() const {
@@ -64,20 +69,22 @@ bool MakeTile(const Visibility& visibility, int64_t first_query, int queries, in
   tile->whole = visibility.Begin(last_query) <= first_key && visibility.End(first_query) >= end_key;
   if (tile->whole) return keys > 0;
 
-  // The queries that see anything stand together: [first, end).
-  int first = queries, end = 0;
+  // The queries that see anything stand in [first, end). Others among them, which `beyond` leaves at the start of a
+  // document, see an empty range after the keys of those before: both ends of the ranges never fall.
+  int first = queries, end = 0, end_before = 0;
   for (int n = 0; n < queries; ++n) {
     const int64_t begin_seen = std::max(visibility.Begin(first_query + n), first_key);
     const int64_t end_seen = std::min(visibility.End(first_query + n), end_key);
-    tile->lane[n] = {};
+    tile->lane[n] = {end_before, end_before};
     if (begin_seen >= end_seen) continue;
-    tile->lane[n] = {static_cast<int>(begin_seen - first_key), static_cast<int>(end_seen - first_key)};
+    end_before = static_cast<int>(end_seen - first_key);
+    tile->lane[n] = {static_cast<int>(begin_seen - first_key), end_before};
     first = std::min(first, n);
     end = n + 1;
   }
   std::fill(tile->lane + queries, tile->lane + tile->lanes, tile->lane[queries - 1]);
   for (int g = 0; g < tile->groups(); ++g) {
-    // Of the lanes that see anything, the first sees the first key and the last the last one.
+    // Of these lanes, the first sees the first key and the last the last one.
     const int begin_lane = std::max(first, g * kGroup), end_lane = std::min(end, (g + 1) * kGroup);
     const bool any = begin_lane < end_lane;
     tile->group[g] = any ? Range{tile->lane[begin_lane].begin, tile->lane[end_lane - 1].end} : Range{};
@@ -94,7 +101,7 @@ void ReplaceHidden(const Visibility& visibility, const Tile& tile, float value, 
   if (!tile.whole) {
     for (int n = 0; n < tile.lanes; ++n) {
       const Range all = tile.group[n / kGroup], seen = tile.lane[n];
-      // An empty range begins and ends at 0, so both loops together cover the group's range.
+      // Of an empty range both loops together cover the group's.
       for (int j = all.begin; j < std::min(all.end, seen.begin); ++j) scores[j * kTile + n] = value;
       for (int j = std::max(all.begin, seen.end); j < all.end; ++j) scores[j * kTile + n] = value;
     }
@@ -108,7 +115,6 @@ void ClearAround(const Tile& tile, float* scores) {
   if (tile.whole) return;
   for (int g = 0; g < tile.groups(); ++g) {
     const Range seen = tile.group[g];
-    if (seen.empty()) continue;
     const int last = std::min(tile.keys, (seen.end + kGroup - 1) / kGroup * kGroup);
     float* lanes = scores + g * kGroup;
     for (int j = seen.begin / kGroup * kGroup; j < seen.begin; ++j)

@@ -33,6 +33,8 @@ struct Visibility {
   // The keys that a query sees by index: [Begin, End), which may be empty.
   int64_t Begin(int64_t query) const;
   int64_t End(int64_t query) const;
+  // The end with the last ones that `beyond` hides: what comes after it is in the query's future or in a later document.
+  int64_t Reach(int64_t query) const;
   // The differences key - query that any pair seen can have: [lowest, highest], empty when lowest > highest.
   int64_t LowestDifference() const;
   int64_t HighestDifference() const;
@@ -51,7 +53,7 @@ struct Tile {
   int64_t first_query = 0, first_key = 0;
   int queries = 0, lanes = 0, keys = 0;
   bool whole = true;            // every query sees every key, by index
-  Range lane[kTile];            // the keys that a lane sees (not filled in when whole)
+  Range lane[kTile];            // the keys that a lane sees (not filled in when whole); no end is left of one before
   Range group[kTile / kGroup];  // the keys that any lane of a group sees
   Range row[kTile / kGroup];    // the lanes that see any of the keys 8 n to 8 n + 7
 

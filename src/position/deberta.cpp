@@ -24,7 +24,7 @@ class Deberta final : public Scheme {
   bool acts_on_attention() const override { return true; }
 
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
-    const int64_t outputs = dimensions.heads * dimensions.head_dim, width = dimensions.model_dim;
+    const int64_t outputs = CheckedProduct({dimensions.heads, dimensions.head_dim}), width = dimensions.model_dim;
     if (outputs <= 0) return Status::Text(Code::kMissing, "headDim", "", "the number of heads and their width");
     if (width <= 0) return Status::Text(Code::kMissing, "dim", "", "the width of a token's vector");
     std::vector<ParameterSpec> specs;

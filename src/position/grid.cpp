@@ -19,7 +19,7 @@ Result<Grid> Grid::Known(const Dimensions& dimensions) const {
   if (known.width > 0) return known;
   if (dimensions.trained_length <= 0)
     return Status::Text(Code::kMissing, "position.gridWidth", "", "how many columns the grid has");
-  const int64_t tokens = std::max<int64_t>(1, dimensions.trained_length - prefix_tokens);
+  const int64_t tokens = std::clamp<int64_t>(dimensions.trained_length - prefix_tokens, 1, kLargestPosition);
   known.width = (tokens + known.height - 1) / known.height;
   return known;
 }

@@ -230,14 +230,15 @@ Status Bias(const Scheme& scheme, const BiasArguments& arguments, Buffer<float>*
   const int64_t heads = arguments.heads;
   BindArguments bind;
   bind.dimensions.heads = heads;
-  bind.query_positions = {arguments.key_length - arguments.query_length, arguments.query_length, arguments.query_ids,
-                          arguments.query_axes};
-  bind.key_positions = {0, arguments.key_length, arguments.key_ids, arguments.key_axes};
   bind.parameters = arguments.parameters;
   POSLAB_RETURN_IF_ERROR(CheckPositionOnly(scheme, bind.dimensions, kAllowed));
   POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(bind.dimensions, arguments.parameters));
   POSLAB_RETURN_IF_ERROR(
       MakeRoom({{"heads", heads}, {"queryLength", arguments.query_length}, {"keyLength", arguments.key_length}}, out));
+  // Lengths are known not to be negative from here on.
+  bind.query_positions = {arguments.key_length - arguments.query_length, arguments.query_length, arguments.query_ids,
+                          arguments.query_axes};
+  bind.key_positions = {0, arguments.key_length, arguments.key_ids, arguments.key_axes};
   Hooks hooks;
   POSLAB_RETURN_IF_ERROR(scheme.Bind(bind, &hooks));
   const bool by_tile = hooks.tile && hooks.tile->position_only();

@@ -37,7 +37,10 @@ Status WrongShape(std::string_view name, std::span<const int64_t> given, std::sp
 
 int64_t Positions::Largest() const {
   if (count == 0) return -1;
-  return ids ? *std::max_element(ids, ids + count * axes) : start + count - 1;
+  // What overflows is refused where positions are checked. Before that this wraps, and one more does not overflow.
+  const int64_t largest = ids ? *std::max_element(ids, ids + count * axes)
+                              : static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(count - 1));
+  return largest - (largest == INT64_MAX);
 }
 
 Result<std::vector<ParameterSpec>> Scheme::Parameters(const Dimensions&) const { return std::vector<ParameterSpec>(); }

@@ -155,8 +155,8 @@ struct Band {
 // the key order that the hook asks for, then goes on with the softmax; hidden entries are replaced afterwards, so a
 // hook need not know the mask. Logits are stored keys-major: logits[key * stride + query]. Keys that the key mask hides
 // come as zero rows. Tiles that no query sees are left out, but for those that a state is carried through on its way to
-// seen ones; keys in a query's future (causal) are never on that way, and a descending hook must itself leave them out
-// of its state where they share a tile with keys that are seen.
+// seen ones; keys in a query's future (causal) or in a later document are never on that way, and a descending hook must
+// itself leave them out of its state where they share a tile with others (`reach`).
 struct TileArguments {
   int64_t head = 0;                      // first head of this call
   int64_t heads = 1;                     // 1, or all heads when all_heads()
@@ -174,6 +174,8 @@ struct TileArguments {
   float* logits = nullptr;
   int64_t stride = 0;
   float* state = nullptr;  // [heads, queries, state_size()], zero before a row's first tile
+  // [queries], never falling: the keys of the call, from the first on, that may be in a query's state.
+  const int64_t* reach = nullptr;
 };
 struct TileGradients {
   const float* logits_before = nullptr;  // what Forward got, or null when replaces_content()

@@ -32,19 +32,19 @@ void ClearLogitGradients(const TileArguments& tile, float* logit_gradients) {
 }
 
 CountedKeys::CountedKeys(const TileArguments& tile) : tile_(tile) {
-  regular_ = tile.query_positions.contiguous() && tile.key_positions.contiguous();
-  if (regular_) last_ = tile.query_positions[tile.first_query] - tile.key_positions[tile.first_key];
-  all_ = regular_ && !tile.key_mask && last_ >= tile.keys - 1;
+  const int64_t end = tile.first_key + tile.keys;
+  all_ = tile.query_positions.contiguous() && tile.key_positions.contiguous() && !tile.key_mask &&
+         tile.key_positions[end - 1] <= tile.query_positions[tile.first_query] && tile.reach[0] >= end;
 }
 
 v128_t CountedKeys::Lanes(int64_t query, int64_t count, int64_t key) const {
   int32_t lanes[4] = {};
-  if (tile_.key_mask && !tile_.key_mask[tile_.first_key + key]) count = 0;
-  // Where positions step by one, query n of the tile counts the keys up to number last_ + n.
+  key += tile_.first_key;
+  if (tile_.key_mask && !tile_.key_mask[key]) count = 0;
+  const int64_t position = tile_.key_positions[key];
   for (int64_t n = 0; n < count; ++n) {
     const bool counts =
-        regular_ ? key <= last_ + query + n
-                 : tile_.key_positions[tile_.first_key + key] <= tile_.query_positions[tile_.first_query + query + n];
+        key < tile_.reach[query + n] && position <= tile_.query_positions[tile_.first_query + query + n];
     lanes[n] = -static_cast<int32_t>(counts);
   }
   return wasm_v128_load(lanes);

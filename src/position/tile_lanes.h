@@ -30,7 +30,8 @@ void ClearUnseenKeys(const TileArguments& tile, const float* logit_gradients, in
 // Nothing flows on to the content logits.
 void ClearLogitGradients(const TileArguments& tile, float* logit_gradients);
 
-// Which keys of a tile a query counts: those at its own position or before that the key mask does not hide.
+// Which keys of a tile a query counts: those within its reach, at its own position or before, that the key mask does not
+// hide.
 class CountedKeys {
  public:
   explicit CountedKeys(const TileArguments& tile);
@@ -44,8 +45,7 @@ class CountedKeys {
   v128_t Lanes(int64_t query, int64_t count, int64_t key) const;
 
   const TileArguments& tile_;
-  bool regular_, all_;
-  int64_t last_ = 0;  // the tile's key, by number, that stands at the first query's position
+  bool all_;
 };
 
 }  // namespace poslab

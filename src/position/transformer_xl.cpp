@@ -130,7 +130,7 @@ class TransformerXl final : public Scheme {
     }
     std::vector<ParameterSpec> specs(3);
     specs[0].name = "projection";
-    specs[0].shape = {heads * head_dim, width};
+    specs[0].shape = {CheckedProduct({heads, head_dim}), width};
     specs[0].start = {Start::Kind::kNormal, 1 / std::sqrt(static_cast<double>(width)), 0};
     specs[0].decay = true;
     specs[1].name = "contentBias";

@@ -30,6 +30,9 @@ TEST_CASE("a sink takes weight and gives no value, rows that see no key included
   hidden.SetSinks();
   CheckForward(hidden);
   CheckBackward(hidden, 4);
+  Problem nothing({2, 1, 3, 0, 4, 4});
+  nothing.SetSinks();
+  CheckForward(nothing);
 }
 
 TEST_CASE("a sink of zero is softmax with one more in the denominator") {

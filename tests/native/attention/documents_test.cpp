@@ -56,6 +56,28 @@ TEST_CASE("gradients of packed documents agree with finite differences") {
   }
 }
 
+TEST_CASE("the first queries of every packed document see nothing where the last keys are left out") {
+  const std::vector<int64_t> documents = Documents({3, 70, 1, 12, 30, 40});
+  const auto keys = static_cast<int64_t>(documents.size());
+  for (int64_t beyond : {1, 5, 17, 64}) {
+    for (int64_t queries : {keys, int64_t{20}, keys + 7}) {
+      for (Mask::Alignment alignment : {Mask::Alignment::kBottomRight, Mask::Alignment::kTopLeft}) {
+        CAPTURE(beyond);
+        Problem problem({2, 1, queries, keys, 6, 5});
+        problem.mask.causal = true;
+        problem.mask.alignment = alignment;
+        problem.mask.beyond = beyond;
+        if (beyond == 5) problem.mask.window = 30;
+        problem.mask.documents = documents.data();
+        if (beyond == 17) problem.AddScoreBand(poslab::Band::Side::kKey, -4, 9, false, false);
+        if (beyond == 17) problem.AddValueBand(-30, 20, true);
+        CheckForward(problem);
+        if (queries == keys) CheckBackward(problem, 8);
+      }
+    }
+  }
+}
+
 TEST_CASE("a packed document gives what it gives alone") {
   const std::vector<int64_t> documents = Documents({20, 70, 10});
   Problem problem({2, 2, 100, 100, 8, 8});

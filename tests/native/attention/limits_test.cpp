@@ -83,6 +83,15 @@ TEST_CASE("windows, scales and positions that make no sense are refused by name"
   const int64_t far[3] = {0, std::numeric_limits<int64_t>::min(), 2};
   a.query_positions.ids = far;
   CheckRefused(a, Code::kRange, "queryPositions");
+  // Where nothing looks at positions, they may be anything.
+  const int64_t ends[3] = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(), 0};
+  a.query_positions.ids = ends;
+  a.hooks = nullptr;
+  std::vector<float> output(2 * 3 * 8);
+  AttentionResults results;
+  results.output = HeadsView<float>::Packed(output.data(), 2, 3, 8);
+  poslab::AttentionWorkspace workspace;
+  CHECK(poslab::Attention(a, &results, &workspace).ok());
 }
 
 TEST_CASE("hooks that do not fit the call are refused") {

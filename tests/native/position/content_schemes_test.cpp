@@ -130,6 +130,32 @@ TEST_CASE("Gradients go back through schemes of the content") {
   }
 }
 
+TEST_CASE("What a row counts goes by the mask too: positions in any order, documents, the last keys left out") {
+  for (const int form : {0, 1}) {
+    for (const int64_t keys : {9, 131}) {
+      for (int masked = 0; masked < 4; ++masked) {
+        CAPTURE(form);
+        CAPTURE(keys);
+        CAPTURE(masked);
+        Problem problem({2, 1, std::min<int64_t>(keys, 70), keys, 6, 5});
+        std::vector<int64_t> query_ids, key_ids, documents;
+        for (int64_t n = 0; n < keys; ++n) {
+          key_ids.push_back(masked == 3 ? n % 40 : n * 37 % keys);
+          documents.push_back(n / 40);
+        }
+        query_ids.assign(key_ids.end() - problem.shape().queries, key_ids.end());
+        if (masked != 1) problem.SetPositions(query_ids, key_ids);
+        const auto bound = AddForm(form, &problem);
+        if (masked == 1 || masked == 2) problem.mask.beyond = keys / 2;
+        if (masked == 3) problem.mask.documents = documents.data();
+        if (masked == 3) problem.mask.causal = false;
+        CheckForward(problem);
+        if (keys < 20) CheckBackward(problem, 6);
+      }
+    }
+  }
+}
+
 float BiasOf(const Scheme& scheme, const Tensors& tensors, const float* gates, const std::vector<float>& query,
              const std::vector<float>& key, std::vector<float>* weights) {
   const auto keys = static_cast<int64_t>(key.size() / 2);

@@ -35,6 +35,8 @@ struct TileCall {
     tile.query_positions = call.query_positions, tile.key_positions = call.key_positions;
     state.resize(static_cast<size_t>(tile.heads * queries * hooks.tile->state_size()));
     tile.state = state.data();
+    reach.assign(static_cast<size_t>(queries), kKeys);
+    tile.reach = reach.data();
   }
   // Runs the keys in two tiles, the later ones first when the hook wants that. logits: [heads, keys, queries].
   void Forward(std::vector<float>* logits) {
@@ -58,6 +60,7 @@ struct TileCall {
   Hooks hooks;
   TileArguments tile;
   std::vector<float> state;
+  std::vector<int64_t> reach;  // all keys
   const float* keys = nullptr;
 };
 

@@ -3,6 +3,7 @@
 // makes them rotations: norms kept, scores of differences only, along each axis.
 #include <cmath>
 
+#include "attention/attention.h"
 #include "position/inspect.h"
 #include "scheme_support.h"
 
@@ -116,6 +117,38 @@ TEST_CASE("Normalized coordinates are the middles of the cells of a grid from -1
   CHECK(AngleOf(*scheme, 8, 1, true, {2, 1}) == doctest::Approx(2 * pi * y / 10));
   CHECK(std::fabs(AngleOf(*scheme, 8, 2, true, {2, 1})) == doctest::Approx(2 * pi * x));
   CHECK(AngleOf(*scheme, 8, 3, true, {2, 1}) == doctest::Approx(2 * pi * x / 10));
+}
+
+TEST_CASE("One id a token is that of every axis, where frequencies learn as well") {
+  const auto scheme = Make("rope", {Numbers("sections", {1, 1, 2}), testing::Boolean("learnedFrequencies", true)});
+  testing::Tensors factors;
+  factors.Add("frequencyFactors", {4}, std::vector<float>(4, 1.f));
+  const auto values = factors.values();
+  const std::vector<float> rows = NormalNumbers(3 * 8, 7), sums(3, 0.f);
+  std::vector<double> gradients[2];
+  for (const bool each : {false, true}) {
+    const Ids ids = each ? Ids{4, 4, 4, 0, 0, 0, 7, 7, 7} : Ids{4, 0, 7};
+    BindArguments call = testing::Call(1, 8, 3, 3);
+    call.parameters = values;
+    call.query_positions = call.key_positions = {0, 3, ids.data(), each ? 3 : 1};
+    Hooks hooks;
+    REQUIRE(scheme->Bind(call, &hooks).ok());
+    AttentionArguments arguments;
+    arguments.query = arguments.key = arguments.value = HeadsView<const float>::Packed(rows.data(), 1, 3, 8);
+    arguments.hooks = &hooks;
+    arguments.query_positions = call.query_positions, arguments.key_positions = call.key_positions;
+    std::vector<float> query(24), key(24), value(24);
+    AttentionGradients to;
+    to.query = HeadsView<float>::Packed(query.data(), 1, 3, 8);
+    to.key = HeadsView<float>::Packed(key.data(), 1, 3, 8), to.value = HeadsView<float>::Packed(value.data(), 1, 3, 8);
+    HookGradients learned;
+    to.hooks = &learned;
+    AttentionWorkspace workspace;
+    REQUIRE(AttentionBackward(arguments, {arguments.query, sums.data(), arguments.query}, &to, &workspace).ok());
+    gradients[each].assign(learned.rotation.begin(), learned.rotation.end());
+  }
+  CHECK(gradients[0].size() == 4);
+  CHECK(gradients[0] == gradients[1]);
 }
 
 TEST_CASE("Norms are kept, and scores depend on the difference along each axis") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/status_message.h"
 #include "position/t5_buckets.h"
@@ -149,6 +150,30 @@ TEST_CASE("Start parameters have the shapes of these dimensions, the same number
   CHECK(inspect::StartParameters(*Make("kerple"), {}, 7).status().code() == Code::kMissing);
   dimensions.head_dim = int64_t{1} << 60;
   CHECK(inspect::StartParameters(*Make("shaw"), dimensions, 7).status().code() == Code::kMemory);
+  dimensions.model_dim = 8;
+  for (const int64_t heads : {16, 24}) {  // whose product with the width is 0 and something small in 64 bits
+    dimensions.heads = heads, dimensions.head_dim = (int64_t{1} << 60) + heads - 16;
+    CHECK(inspect::StartParameters(*Make("transformer-xl"), dimensions, 7).status().code() == Code::kMemory);
+    CHECK(!inspect::StartParameters(*Make("deberta"), dimensions, 7).ok());
+  }
+  dimensions.heads = int64_t{1} << 62;
+  CHECK(inspect::StartParameters(*Make("dape"), dimensions, 7).status().code() == Code::kMemory);
+  dimensions.heads = 2, dimensions.trained_length = std::numeric_limits<int64_t>::max();
+  CHECK(inspect::StartParameters(*Make("swin"), dimensions, 7).status().code() == Code::kMemory);
+}
+
+TEST_CASE("Lengths and positions at the ends of 64 bits are refused and overflow nothing") {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  Buffer<float> out;
+  const float x[16] = {};
+  const int64_t ids[2] = {kMost, kLeast};
+  for (const Positions positions : {Positions{kMost, 2, nullptr}, Positions{kLeast, 2, nullptr}, Positions{0, 2, ids}})
+    CHECK(inspect::Rotate(*Make("rope"), 1, 2, 8, x, positions, &out).argument() == "positions");
+  inspect::BiasArguments arguments;
+  arguments.heads = 1, arguments.key_length = 27, arguments.query_length = kLeast;
+  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "queryLength");
+  arguments.query_length = 27, arguments.key_length = kLeast;
+  CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "keyLength");
 }
 
 }  // namespace
