@@ -83,7 +83,7 @@ class Deberta final : public Scheme {
 
   // The row of the tables for a distance j - i.
   int64_t Row(int64_t distance) const {
-    int64_t relative = std::clamp(-distance, -max_distance_, max_distance_);
+    int64_t relative = -std::clamp(distance, -max_distance_, max_distance_);
     const int64_t middle = buckets_ / 2, away = relative < 0 ? -relative : relative;
     if (buckets_ && away > middle) {
       const double share = Log(static_cast<double>(away) / static_cast<double>(middle)) /

@@ -84,6 +84,12 @@ describe("tables", () => {
     expect(error.message).toContain("3");
   });
 
+  it("of no columns are empty, whatever width the scheme's own tables have", () => {
+    const tables = { rows: [[1, 2, 3, 4]], columns: [[1, 2, 3, 4]] };
+    const position: Position = { type: "axial-learned", gridHeight: 1, gridWidth: 1, ...tables };
+    expect(lab.table(position, { length: 1, dim: 0 })).toMatchObject({ shape: [1, 0] });
+  });
+
   it("of length 0 and of one row work", () => {
     expect(lab.table({ type: "sinusoidal" }, { length: 0, dim: 8 })).toEqual({
       data: new Float32Array(),

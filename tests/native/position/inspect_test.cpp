@@ -162,7 +162,7 @@ TEST_CASE("Start parameters have the shapes of these dimensions, the same number
   CHECK(inspect::StartParameters(*Make("swin"), dimensions, 7).status().code() == Code::kMemory);
 }
 
-TEST_CASE("Lengths and positions at the ends of 64 bits are refused and overflow nothing") {
+TEST_CASE("Lengths and positions at the ends of what they may be are refused or taken, and nothing overflows") {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
   Buffer<float> out;
   const float x[16] = {};
@@ -174,6 +174,20 @@ TEST_CASE("Lengths and positions at the ends of 64 bits are refused and overflow
   CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "queryLength");
   arguments.query_length = 27, arguments.key_length = kLeast;
   CHECK(inspect::Bias(*Make("alibi"), arguments, &out).argument() == "keyLength");
+  // A width of 0 is no width that the tables could say better.
+  Tensors tables;
+  tables.Add("rows", {2, 4}, 1, 1);
+  tables.Add("columns", {3, 4}, 1, 2);
+  const auto values = tables.values();
+  const auto grid = Make("axial-learned", {Number("gridHeight", 2), Number("gridWidth", 3)});
+  CHECK(inspect::Table(*grid, 0, 3, 0, values, &out).ok());
+  CHECK(out.empty());
+  Buffer<int64_t> buckets;
+  const int64_t distances[4] = {kLeast, -1000, kMost, 1000};
+  REQUIRE(inspect::Buckets(*Make("deberta"), distances, &buckets).ok());
+  CHECK(buckets[0] == buckets[1]);
+  CHECK(buckets[2] == buckets[3]);
+  CHECK(buckets[0] != buckets[2]);
 }
 
 }  // namespace
