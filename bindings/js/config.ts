@@ -34,7 +34,8 @@ export { readConfigFile } from "./config/files.js";
 
 /**
  * Explains a config: Hugging Face's config.json of both generations or the params.json of Meta and Mistral (as text or
- * parsed), GGUF metadata or a llama2.c header (as `readConfigFile` gives them). With `options.lab` the frequencies are computed too.
+ * parsed), GGUF metadata or a llama2.c header (as `readConfigFile` gives them). With `options.lab` the frequencies are
+ * computed too.
  * @throws PosLabError naming the key: a number that is a text, true, NaN or negative; a list that does not fit; a config
  *   that says nothing about positions.
  */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Families of causal language models, one row each (layered-families.ts has those with windows and with layers of several
-// kinds). Defaults and rules are those of the model classes of transformers
-// 5.24 (configuration_*.py and modeling_*.py read for each), or of the model's own code where transformers has none.
+// kinds). Defaults and rules are those of the model classes of transformers 5.24 (configuration_*.py and modeling_*.py
+// read for each), or of the model's own code where transformers has none.
 
 import type { Family } from "./family.js";
+import { llama4Warming } from "./layer-kinds.js";
 import { layeredFamilies } from "./layered-families.js";
 import { kIsLatent, kParams } from "./params.js";
 
@@ -26,8 +27,7 @@ export const decoderFamilies: readonly Family[] = [
     scheme: "rope",
     layout: "interleaved",
     window: true,
-    temperature: { type: "floor-log", length: 8192, scale: 0.1, first: 1 },
-    temperatureKeys: { when: "attn_temperature_tuning", length: "floor_scale", scale: "attn_scale" },
+    ...llama4Warming,
     defaults: { rope_theta: 10000 },
   },
   { names: ["olmo", "olmo2", "olmoe"], scheme: "rope" },

@@ -3,6 +3,7 @@
 // those of the model classes of transformers 5.24, or of the model's own code where transformers has none.
 
 import type { Family, Part } from "./family.js";
+import { globalEvery } from "./layer-kinds.js";
 
 /** Rows 0 .. padding id are not positions: row = padding id + running count. */
 const kAfterPadding = (padding: number) => ({ policy: "mask", offset: padding + 1, paddingRow: padding }) as const;
@@ -27,10 +28,12 @@ const kBartPart: Part = {
   defaults: { max_position_embeddings: 1024 },
 };
 /** A table of exactly as many rows as positions. */
-const kPlainParts = (rows: number): { decoder: Part; encoder: Part } => {
-  const part: Part = { scheme: "learned", defaults: { max_position_embeddings: rows } };
-  return { decoder: part, encoder: { ...part, causal: false } };
-};
+const kPlainPart = (rows: number): Part => ({ scheme: "learned", defaults: { max_position_embeddings: rows } });
+/** An encoder that has what its decoder has. */
+const kBoth = (part: Part): { decoder: Part; encoder: Part } => ({
+  decoder: part,
+  encoder: { ...part, causal: false },
+});
 const kFairseqPart: Part = {
   scheme: "sinusoidal",
   options: { layout: "concatenated", denominator: "half-dim-minus-one" },
@@ -42,13 +45,19 @@ const kPegasusXPart: Part = {
   options: { layout: "concatenated", denominator: "half-dim-minus-one" },
   defaults: { max_position_embeddings: 16384 },
 };
-const kModernBertPattern = {
-  every: ["global_attn_every_n_layers"],
-  otherwise: 3,
-  special: "full_attention",
-  rest: "sliding_attention",
-  fromFirst: true,
-} as const;
+/** Its decoder and its encoder differ in what a local layer sees. */
+const kModernBert = (window: "sliding" | "both-sides") =>
+  ({
+    scheme: "rope",
+    perKind: true,
+    windowKeys: ["local_attention"],
+    kinds: {
+      full_attention: { rope: { theta: ["global_rope_theta"], defaultTheta: 160000 } },
+      sliding_attention: { window, rope: { theta: ["local_rope_theta"], defaultTheta: 10000, unscaled: true } },
+    },
+    pattern: { ...globalEvery(3, "global_attn_every_n_layers"), fromFirst: true },
+    defaults: { local_attention: 128, max_position_embeddings: 8192 },
+  }) satisfies Partial<Family>;
 const kMarianPart: Part = {
   scheme: "sinusoidal",
   options: { layout: "concatenated" },
@@ -136,39 +145,9 @@ export const encoderFamilies: readonly Family[] = [
   },
 
   // ---------------------------------------------------------------------------------------- rotations
-  {
-    names: ["modernbert"],
-    scheme: "rope",
-    causal: false,
-    perKind: true,
-    windowKeys: ["local_attention"],
-    kinds: {
-      full_attention: { rope: { theta: ["global_rope_theta"], defaultTheta: 160000 } },
-      sliding_attention: {
-        window: "both-sides",
-        rope: { theta: ["local_rope_theta"], defaultTheta: 10000, unscaled: true },
-      },
-    },
-    pattern: kModernBertPattern,
-    defaults: { local_attention: 128, max_position_embeddings: 8192 },
-  },
-  {
-    // Half of local_attention, and all of it before the query.
-    names: ["modernbert-decoder"],
-    scheme: "rope",
-    perKind: true,
-    windowKeys: ["local_attention"],
-    windowShare: 0.5,
-    kinds: {
-      full_attention: { rope: { theta: ["global_rope_theta"], defaultTheta: 160000 } },
-      sliding_attention: {
-        window: "sliding",
-        rope: { theta: ["local_rope_theta"], defaultTheta: 10000, unscaled: true },
-      },
-    },
-    pattern: kModernBertPattern,
-    defaults: { local_attention: 128, max_position_embeddings: 8192 },
-  },
+  { names: ["modernbert"], causal: false, ...kModernBert("both-sides") },
+  // Half of local_attention, and all of it before the query.
+  { names: ["modernbert-decoder"], windowShare: 0.5, ...kModernBert("sliding") },
   {
     names: ["nomic_bert"],
     scheme: "rope",
@@ -236,12 +215,12 @@ export const encoderFamilies: readonly Family[] = [
   {
     names: ["bart", "mbart", "plbart", "mvp"],
     scheme: "learned",
-    parts: { decoder: kBartPart, encoder: { ...kBartPart, causal: false } },
+    parts: kBoth(kBartPart),
   },
   // Made after BART, without the two rows that it leaves out.
-  { names: ["blenderbot"], scheme: "learned", parts: kPlainParts(128) },
-  { names: ["blenderbot-small"], scheme: "learned", parts: kPlainParts(512) },
-  { names: ["bigbird_pegasus"], scheme: "learned", parts: kPlainParts(4096) },
+  { names: ["blenderbot"], scheme: "learned", parts: kBoth(kPlainPart(128)) },
+  { names: ["blenderbot-small"], scheme: "learned", parts: kBoth(kPlainPart(512)) },
+  { names: ["bigbird_pegasus"], scheme: "learned", parts: kBoth(kPlainPart(4096)) },
   {
     names: ["led"],
     scheme: "learned",
@@ -265,17 +244,17 @@ export const encoderFamilies: readonly Family[] = [
   {
     names: ["pegasus-x", "pegasus_x"],
     scheme: "sinusoidal",
-    parts: { decoder: kPegasusXPart, encoder: { ...kPegasusXPart, causal: false } },
+    parts: kBoth(kPegasusXPart),
   },
   {
     names: ["marian", "pegasus"],
     scheme: "sinusoidal",
-    parts: { decoder: kMarianPart, encoder: { ...kMarianPart, causal: false } },
+    parts: kBoth(kMarianPart),
   },
   {
     names: ["m2m_100", "speech_to_text", "fsmt", "nllb-moe"],
     scheme: "sinusoidal",
-    parts: { decoder: kFairseqPart, encoder: { ...kFairseqPart, causal: false } },
+    parts: kBoth(kFairseqPart),
   },
   {
     names: ["whisper"],

@@ -3,7 +3,7 @@
 
 import { PosLabError, wrongArgument } from "../errors.js";
 import { kIsGguf } from "./families.js";
-import { ggufKeys } from "./gguf-families.js";
+import { ggufFamilies, ggufKeys } from "./gguf-families.js";
 import { kMostLayers } from "./layers.js";
 import { ConfigReader, type Json } from "./reader.js";
 
@@ -146,7 +146,9 @@ function fitLayers(json: Record<string, unknown>): void {
 }
 
 function isLatent({ model_type: architecture }: Json): boolean {
-  return /^(deepseek2|glm-dsa|minicpm3|plm)$/.test(String(architecture));
+  return ggufFamilies.some(
+    ({ names, scale }) => names.includes(String(architecture)) && scale !== undefined && "latent" in scale,
+  );
 }
 
 const kFactorTensors = [

@@ -3,6 +3,14 @@
 // goes by architecture, as in llama.cpp's llama_model_rope_type; no key says it.
 
 import type { Family } from "./family.js";
+import {
+  globalEvery,
+  linearOrFull,
+  llama4Warming,
+  localTheta,
+  onlyLocalRotatesIfWindowed,
+  slidingOrFull,
+} from "./layer-kinds.js";
 
 /** Keys after "<architecture>.", and the names under which they are read here. */
 export const ggufKeys: Readonly<Record<string, string>> = {
@@ -37,23 +45,12 @@ export const ggufKeys: Readonly<Record<string, string>> = {
 };
 
 const kScale = { key: "attention_scale" } as const;
-const kSlidingOrFull = { full_attention: {}, sliding_attention: { window: "sliding" } } as const;
-const kPattern = (otherwise: number) =>
-  ({ every: ["sliding_window_pattern"], otherwise, special: "full_attention", rest: "sliding_attention" }) as const;
-/** Local layers with a theta of their own and without the scaling. */
+const kPattern = (otherwise: number) => globalEvery(otherwise, "sliding_window_pattern");
 const kGemma = (otherwise: number, window: "sliding" | "both-sides" = "sliding"): Partial<Family> => ({
-  kinds: {
-    full_attention: {},
-    sliding_attention: { window, rope: { theta: ["rope_local_base_freq"], defaultTheta: 10000, unscaled: true } },
-  },
+  kinds: localTheta(window),
   pattern: kPattern(otherwise),
   perKind: true,
 });
-/** Global layers without positions. */
-const kLocalRotates: Partial<Family> = {
-  kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: { with: "sliding_window" } } },
-  pattern: { ...kPattern(4), with: "sliding_window" },
-};
 
 export const ggufFamilies: readonly Family[] = [
   // The 27B models scale by the model's width shared out; nothing but the number of layers tells them apart.
@@ -73,20 +70,19 @@ export const ggufFamilies: readonly Family[] = [
     when: { num_hidden_layers: 46 },
     scheme: "rope",
     scale: { modelShare: true },
-    kinds: kSlidingOrFull,
+    kinds: slidingOrFull,
     pattern: kPattern(2),
   },
-  { names: ["gemma2", "gpt-oss"], scheme: "rope", kinds: kSlidingOrFull, pattern: kPattern(2) },
-  { names: ["exaone4", "exaone-moe", "afmoe"], scheme: "rope", scale: kScale, ...kLocalRotates },
-  { names: ["cohere2"], scheme: "rope", layout: "interleaved", scale: kScale, ...kLocalRotates },
+  { names: ["gemma2", "gpt-oss"], scheme: "rope", kinds: slidingOrFull, pattern: kPattern(2) },
+  { names: ["exaone4", "exaone-moe", "afmoe"], scheme: "rope", scale: kScale, ...onlyLocalRotatesIfWindowed },
+  { names: ["cohere2"], scheme: "rope", layout: "interleaved", scale: kScale, ...onlyLocalRotatesIfWindowed },
   { names: ["smollm3"], scheme: "rope", layout: "interleaved", scale: kScale, noRope: true },
   {
     names: ["llama4"],
     scheme: "rope",
     layout: "interleaved",
     noRope: true,
-    temperature: { type: "floor-log", length: 8192, scale: 0.1, first: 1 },
-    temperatureKeys: { when: "attn_temperature_tuning", length: "floor_scale", scale: "attn_scale" },
+    ...llama4Warming,
     defaults: { attention_chunk_size: 8192, attn_temperature_tuning: true },
   },
   {
@@ -101,8 +97,7 @@ export const ggufFamilies: readonly Family[] = [
     names: ["qwen3next", "qwen35", "qwen35moe"],
     scheme: "rope",
     sections: { pairs: [], order: "interleaved" },
-    kinds: { full_attention: {}, linear_attention: { none: true } },
-    pattern: { every: ["full_attention_interval"], otherwise: 4, special: "full_attention", rest: "linear_attention" },
+    ...linearOrFull,
   },
   { names: ["qwen3vl", "qwen3vlmoe"], scheme: "rope", sections: { pairs: [], order: "interleaved" } },
   // Baichuan 13B has linear biases; nothing but the number of layers tells it from the 7B.

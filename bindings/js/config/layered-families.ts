@@ -2,45 +2,32 @@
 // Families of causal language models with windows or with layers of several kinds, one row each. Defaults and rules come
 // from where those of decoder-families.ts do.
 
-import type { Family, LayerKind } from "./family.js";
+import type { Family } from "./family.js";
+import {
+  globalEvery,
+  linearOrFull,
+  llama4Warming,
+  localTheta,
+  onlyLocalRotates,
+  onlyLocalRotatesIfWindowed,
+  slidingOrFull,
+} from "./layer-kinds.js";
 
-const kSlidingOrFull: Readonly<Record<string, LayerKind>> = {
-  sliding_attention: { window: "sliding" },
-  full_attention: {},
-  chunked_attention: { window: "chunk" },
-};
 const kWindowFromLayer = { pattern: { windowFrom: "max_window_layers" }, windowGate: "use_sliding_window" } as const;
-/** Qwen3-Next: attention in every fourth layer. */
-const kLinearOrFull = {
-  defaults: { partial_rotary_factor: 0.25, head_dim: 256 },
-  kinds: { full_attention: {}, linear_attention: { none: true } },
-  pattern: { every: ["full_attention_interval"], otherwise: 4, special: "full_attention", rest: "linear_attention" },
-} as const;
-/** Local layers with a plain rotation of their own, every sixth layer global. */
-const kGemmaKinds: Readonly<Record<string, LayerKind>> = {
-  full_attention: {},
-  sliding_attention: {
-    window: "sliding",
-    rope: { theta: ["rope_local_base_freq"], defaultTheta: 10000, unscaled: true },
-  },
-};
+const kLinearOrFull = { ...linearOrFull, defaults: { partial_rotary_factor: 0.25, head_dim: 256 } };
+/** `otherwise` is what the class says, and files may say something else. */
 const kGemmaPattern = (otherwise: number) =>
-  ({
-    every: ["sliding_window_pattern", "_sliding_window_pattern"],
-    otherwise,
-    special: "full_attention",
-    rest: "sliding_attention",
-  }) as const;
+  globalEvery(otherwise, "sliding_window_pattern", "_sliding_window_pattern");
 
 export const layeredFamilies: readonly Family[] = [
   // ---------------------------------------------------------------------------------------- windows
-  { names: ["mistral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
-  { names: ["ministral"], scheme: "rope", window: true, kinds: kSlidingOrFull, defaults: { sliding_window: 4096 } },
+  { names: ["mistral"], scheme: "rope", window: true, kinds: slidingOrFull, defaults: { sliding_window: 4096 } },
+  { names: ["ministral"], scheme: "rope", window: true, kinds: slidingOrFull, defaults: { sliding_window: 4096 } },
   {
     names: ["ministral3"],
     scheme: "rope",
     window: true,
-    kinds: kSlidingOrFull,
+    kinds: slidingOrFull,
     defaults: {
       head_dim: 128,
       max_position_embeddings: 262144,
@@ -77,12 +64,12 @@ export const layeredFamilies: readonly Family[] = [
       ],
     ],
   },
-  { names: ["qwen2", "qwen2_moe"], scheme: "rope", kinds: kSlidingOrFull, ...kWindowFromLayer },
-  { names: ["qwen3_moe"], scheme: "rope", window: true, windowGate: "use_sliding_window", kinds: kSlidingOrFull },
+  { names: ["qwen2", "qwen2_moe"], scheme: "rope", kinds: slidingOrFull, ...kWindowFromLayer },
+  { names: ["qwen3_moe"], scheme: "rope", window: true, windowGate: "use_sliding_window", kinds: slidingOrFull },
   {
     names: ["qwen3"],
     scheme: "rope",
-    kinds: kSlidingOrFull,
+    kinds: slidingOrFull,
     ...kWindowFromLayer,
     defaults: { head_dim: 128 },
   },
@@ -90,7 +77,7 @@ export const layeredFamilies: readonly Family[] = [
     names: ["qwen2_vl", "qwen2_5_vl", "qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"],
     scheme: "rope",
     sections: { pairs: [16, 24, 24], order: "contiguous" },
-    kinds: kSlidingOrFull,
+    kinds: slidingOrFull,
     ...kWindowFromLayer,
     defaults: { rope_theta: 1000000 },
   },
@@ -138,8 +125,8 @@ export const layeredFamilies: readonly Family[] = [
   {
     names: ["gpt_oss"],
     scheme: "rope",
-    kinds: kSlidingOrFull,
-    pattern: { every: [], otherwise: 2, special: "full_attention", rest: "sliding_attention" },
+    kinds: slidingOrFull,
+    pattern: globalEvery(2),
     defaults: {
       rope_theta: 150000,
       head_dim: 64,
@@ -161,8 +148,8 @@ export const layeredFamilies: readonly Family[] = [
   {
     names: ["gemma2", "vaultgemma"],
     scheme: "rope",
-    kinds: kSlidingOrFull,
-    pattern: { every: [], otherwise: 2, special: "full_attention", rest: "sliding_attention" },
+    kinds: slidingOrFull,
+    pattern: globalEvery(2),
     scale: { inverseSqrt: "query_pre_attn_scalar" },
     defaults: {
       head_dim: 256,
@@ -176,7 +163,7 @@ export const layeredFamilies: readonly Family[] = [
     names: ["gemma3_text", "gemma3"],
     scheme: "rope",
     perKind: true,
-    kinds: kGemmaKinds,
+    kinds: localTheta(),
     pattern: kGemmaPattern(6),
     scale: { inverseSqrt: "query_pre_attn_scalar" },
     defaults: {
@@ -193,7 +180,7 @@ export const layeredFamilies: readonly Family[] = [
     names: ["gemma3n_text", "gemma3n"],
     scheme: "rope",
     perKind: true,
-    kinds: kGemmaKinds,
+    kinds: localTheta(),
     pattern: kGemmaPattern(5),
     scale: { constant: 1 },
     defaults: { head_dim: 256, sliding_window: 512, max_position_embeddings: 32768, rope_theta: 1000000 },
@@ -223,46 +210,29 @@ export const layeredFamilies: readonly Family[] = [
     scheme: "rope",
     perKind: true,
     kinds: { full_attention: {}, sliding_attention: { window: "sliding", rope: { unscaled: true } } },
-    pattern: { every: [], otherwise: 4, special: "full_attention", rest: "sliding_attention" },
+    pattern: globalEvery(4),
     defaults: { rope_theta: 500000, sliding_window: 4096 },
   },
   {
     names: ["cohere2"],
     scheme: "rope",
     layout: "interleaved",
-    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
-    pattern: {
-      every: ["sliding_window_pattern", "layer_switch"],
-      otherwise: 4,
-      special: "full_attention",
-      rest: "sliding_attention",
-    },
+    kinds: onlyLocalRotates,
+    pattern: globalEvery(4, "sliding_window_pattern", "layer_switch"),
     defaults: { sliding_window: 4096, rope_theta: 10000 },
   },
   {
     // Its small models have no window, and rotate in every layer.
     names: ["exaone4", "exaone_moe"],
     scheme: "rope",
-    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: { with: "sliding_window" } } },
-    pattern: {
-      every: ["sliding_window_pattern"],
-      otherwise: 4,
-      special: "full_attention",
-      rest: "sliding_attention",
-      with: "sliding_window",
-    },
+    ...onlyLocalRotatesIfWindowed,
     defaults: { sliding_window: 4096 },
   },
   {
     names: ["afmoe"],
     scheme: "rope",
-    kinds: { sliding_attention: { window: "sliding" }, full_attention: { none: true } },
-    pattern: {
-      every: ["global_attn_every_n_layers"],
-      otherwise: 4,
-      special: "full_attention",
-      rest: "sliding_attention",
-    },
+    kinds: onlyLocalRotates,
+    pattern: globalEvery(4, "global_attn_every_n_layers"),
     defaults: { sliding_window: 1024, head_dim: 128 },
   },
   {
@@ -270,9 +240,8 @@ export const layeredFamilies: readonly Family[] = [
     scheme: "rope",
     layout: "interleaved",
     noRope: true,
-    temperature: { type: "floor-log", length: 8192, scale: 0.1, first: 1 },
-    temperatureKeys: { when: "attn_temperature_tuning", length: "floor_scale", scale: "attn_scale" },
-    kinds: kSlidingOrFull,
+    ...llama4Warming,
+    kinds: slidingOrFull,
     defaults: {
       rope_theta: 500000,
       head_dim: 128,

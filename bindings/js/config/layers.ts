@@ -49,7 +49,9 @@ function byPattern(reader: ConfigReader, family: Family, count: number | undefin
   const { pattern } = family;
   const length = Math.min(count ?? 0, kMostLayers);
   const plain = family.noRope && reader.number(["attention_chunk_size"]) ? "chunked_attention" : kPlain;
-  if (!pattern) return Array.from({ length: Math.max(length, 1) }, () => plain);
+  const each = (kindAt: (layer: number) => string): string[] =>
+    Array.from({ length: Math.max(length, 1) }, (_, layer) => kindAt(layer));
+  if (!pattern) return each(() => plain);
   if ("windowFrom" in pattern) {
     const from = reader.number([pattern.windowFrom], { minimum: 0, whole: true }) ?? {
       value: 28,
@@ -57,12 +59,9 @@ function byPattern(reader: ConfigReader, family: Family, count: number | undefin
     };
     const hasWindow = gateIsOpen(reader, family);
     cautionAboutWindow(reader, family, hasWindow, from, length);
-    return Array.from({ length: Math.max(length, 1) }, (_, layer) =>
-      hasWindow && layer >= from.value ? "sliding_attention" : plain,
-    );
+    return each((layer) => (hasWindow && layer >= from.value ? "sliding_attention" : plain));
   }
-  if (pattern.with !== undefined && reader.number([pattern.with]) === undefined)
-    return Array.from({ length: Math.max(length, 1) }, () => pattern.special);
+  if (pattern.with !== undefined && reader.number([pattern.with]) === undefined) return each(() => pattern.special);
   const letters = lettersOf(reader, pattern.every);
   const every =
     letters?.length ?? reader.number(pattern.every, { minimum: 1, whole: true })?.value ?? pattern.otherwise;
@@ -71,7 +70,7 @@ function byPattern(reader: ConfigReader, family: Family, count: number | undefin
       ? letters[layer % every] !== "L" || layer === length - 1
       : (layer + (pattern.fromFirst ? 0 : 1)) % every === 0;
   if (length === 0) return [pattern.special, pattern.rest];
-  return Array.from({ length }, (_, layer) => (isSpecial(layer) ? pattern.special : pattern.rest));
+  return each((layer) => (isSpecial(layer) ? pattern.special : pattern.rest));
 }
 
 /** A window that stands in the file and reaches no layer. */
