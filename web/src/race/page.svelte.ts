@@ -109,8 +109,11 @@ export class RacePage {
     this.overrides = prune({ ...this.overrides, [name]: value });
   }
   resetAll(): void {
+    this.#replaceAll({});
+  }
+  #replaceAll(overrides: Overrides): void {
     this.refused.forgetAll();
-    this.overrides = {};
+    this.overrides = overrides;
     this.#named();
   }
 
@@ -212,7 +215,7 @@ export class RacePage {
     task.type === "text" && task.corpus === ownText ? (this.own?.bytes ?? null) : null;
 
   async #start(start: LiveStart, weights?: KeptContents["weights"]): Promise<void> {
-    this.#endLive();
+    void this.#endLive();
     this.restored = false;
     this.#release = holdRace(start.id);
     const live = new LiveRace(start, {
@@ -239,10 +242,12 @@ export class RacePage {
   }
 
   #release: Release = () => Promise.resolve();
-  #endLive(): void {
-    void this.live?.end();
+  /** The race is over at once; what is being stored of it is stored when the promise is. */
+  #endLive(): Promise<void> {
+    const ended = this.live?.end() ?? Promise.resolve();
     this.live = null;
     void this.#release();
+    return ended;
   }
 
   #onMilestone(milestone: Milestone): void {
@@ -282,10 +287,10 @@ export class RacePage {
   async cancel(): Promise<void> {
     const { live } = this;
     if (!live) return;
-    this.#endLive();
+    const ended = this.#endLive();
     this.milestone = { kind: "cancelled" };
     // A save that is under way would put it back into the list.
-    await live.end();
+    await ended;
     await removeKept(live.id);
     this.kept = await keptRaces();
     await this.#showRecording();
@@ -308,11 +313,9 @@ export class RacePage {
     if (!contents) return;
     const { race, unfinished, text } = contents;
     if (text) this.own = await readOwnText(text);
-    this.refused.forgetAll();
-    this.overrides = overridesOf(race.experiment);
-    this.#named();
+    this.#replaceAll(overridesOf(race.experiment));
     if (race.finished) {
-      this.#endLive();
+      void this.#endLive();
       const shown: Shown = {
         source: "kept",
         date: race.date,
@@ -345,10 +348,8 @@ export class RacePage {
       this.resultProblem = read.problem;
       return;
     }
-    this.#endLive();
-    this.refused.forgetAll();
-    this.overrides = overridesOf(read.shown.experiment);
-    this.#named();
+    void this.#endLive();
+    this.#replaceAll(overridesOf(read.shown.experiment));
     const none = () => null;
     await this.#show(read.shown, null, () => Promise.resolve(null), none);
   }
