@@ -33,8 +33,7 @@ void AddAngleGradients(const Rotation& rotation, const TurnGradients& turns, int
     const int64_t a = half ? k : 2 * k, b = half ? k + rotation.pairs : 2 * k + 1;
     // Hidden rows may hold anything and have no gradient.
     if (gradient[a] == 0 && gradient[b] == 0) continue;
-    // One id a token is that of every axis.
-    const int64_t axis = rotation.axes.empty() || turns.positions.axes == 1 ? 0 : rotation.axes[static_cast<size_t>(k)];
+    const int64_t axis = rotation.axes.empty() ? 0 : rotation.axes[static_cast<size_t>(k)];
     const auto position = static_cast<double>(turns.positions.At(index, axis));
     turns.rotation[k] += position * (static_cast<double>(x[a]) * gradient[b] - static_cast<double>(x[b]) * gradient[a]);
   }

@@ -20,9 +20,7 @@ class Dape final : public Scheme {
   Result<std::vector<ParameterSpec>> Parameters(const Dimensions& dimensions) const override {
     if (dimensions.heads <= 0) return Status::Text(Code::kMissing, "heads", "", "how many heads there are");
     Result<std::vector<ParameterSpec>> specs = base_->Parameters(dimensions);
-    if (specs.ok())
-      SmallMlp::AddSpecs({static_cast<int64_t>(2 * static_cast<uint64_t>(dimensions.heads)), width_, dimensions.heads},
-                         &*specs);
+    if (specs.ok()) SmallMlp::AddSpecs({CheckedProduct({2, dimensions.heads}), width_, dimensions.heads}, &*specs);
     return specs;
   }
 

@@ -123,8 +123,9 @@ class GridTables : public Scheme {
     Buffer<int64_t> ids;
     Positions placed;
     POSLAB_RETURN_IF_ERROR(PlaceOnGrid(*grid, positions, "positions", &ids, &placed));
-    // Rows of no width are not those of the tables.
-    for (int64_t n = 0; n < placed.count && dim; ++n) {
+    // Rows of no width hold nothing, whatever width the tables have.
+    if (dim == 0) return Status::Ok();
+    for (int64_t n = 0; n < placed.count; ++n) {
       const int64_t y = placed.At(n, 0), x = placed.At(n, 1), id = positions[n];
       const bool on_grid = y >= 0 && y < grid->height && x >= 0 && x < grid->width;
       if (!on_grid && (y != kOffGrid || id < 0)) {

@@ -45,7 +45,8 @@ struct Positions {
   const int64_t* ids = nullptr;
   int64_t axes = 1;
   int64_t operator[](int64_t index) const { return ids ? ids[index * axes] : start + index; }  // of the first axis
-  int64_t At(int64_t index, int64_t axis) const { return ids ? ids[index * axes + axis] : start + index; }
+  // One id a token is that of every axis.
+  int64_t At(int64_t index, int64_t axis) const { return ids && axes > 1 ? ids[index * axes + axis] : (*this)[index]; }
   bool contiguous() const { return ids == nullptr; }
   int64_t Largest() const;  // of all axes; -1 when count is 0
 };
