@@ -31,16 +31,16 @@ Status Table(const Scheme& scheme, int64_t start, int64_t length, int64_t dim, P
 // Inverse frequencies [pairs] and the attention factor of a rotating scheme; `length` is the running length (largest
 // position + 1) that dynamic and longrope look at.
 struct FrequencyOptions {
-  int64_t trained_length = 0;  // stands in for maxPositionEmbeddings; 0: not known
-  ParameterValues parameters;  // learned frequencies; those that are not given are at their start
+  int64_t trained_length = 0;       // stands in for maxPositionEmbeddings; 0: not known
+  ParameterValues parameters = {};  // learned frequencies; those that are not given are at their start
 };
 Result<FrequencyTable> Frequencies(const Scheme& scheme, int64_t head_dim, int64_t length,
                                    const FrequencyOptions& options = {});
 
 struct RotateOptions {
-  bool inverse = false;        // undoes the turn, and the attention factor
-  int64_t running_length = 0;  // what dynamic and longrope look at; 0: the largest position + 1
-  ParameterValues parameters;  // what the scheme learns
+  bool inverse = false;             // undoes the turn, and the attention factor
+  int64_t running_length = 0;       // what dynamic and longrope look at; 0: the largest position + 1
+  ParameterValues parameters = {};  // what the scheme learns
 };
 // x [heads, length, head_dim] turned by positions (positions.count == length). out: like x. Schemes that also change
 // scores by distance (xpos) have no such per-token form in float32 and are refused.
