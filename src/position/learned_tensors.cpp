@@ -12,6 +12,14 @@ void AddSpec(std::string_view name, std::initializer_list<int64_t> shape, Start 
   spec.decay = decay;
 }
 
+Result<int64_t> ReadMaxDistance(const Description& description, int64_t otherwise) {
+  static constexpr FieldRule kRules[] = {
+      {.name = "maxDistance", .kind = Field::Kind::kNumber, .minimum = 0, .maximum = 1 << 24, .integer = true},
+  };
+  POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
+  return static_cast<int64_t>(NumberOr(description, "maxDistance", static_cast<double>(otherwise)));
+}
+
 Status LearnedTensors::Bind(const Scheme& scheme, const BindArguments& arguments) {
   POSLAB_RETURN_IF_ERROR(scheme.CheckParameters(arguments.dimensions, arguments.parameters));
   const Result<std::vector<ParameterSpec>> specs = scheme.Parameters(arguments.dimensions);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/buffer.h"
+#include "position/description.h"
 #include "position/scheme.h"
 
 namespace poslab {
@@ -13,6 +14,9 @@ namespace poslab {
 // Appends a tensor to a scheme's list.
 void AddSpec(std::string_view name, std::initializer_list<int64_t> shape, Start start,
              std::vector<ParameterSpec>* specs, bool decay = false);
+
+// maxDistance of a scheme whose one field it is: its table has a row for each distance from -maxDistance to maxDistance.
+Result<int64_t> ReadMaxDistance(const Description& description, int64_t otherwise);
 
 class LearnedTensors {
  public:

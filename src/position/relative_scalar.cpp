@@ -8,8 +8,7 @@
 namespace poslab {
 namespace {
 
-constexpr double kMaxDistance = 128;
-constexpr double kLargestMaxDistance = 1 << 24;
+constexpr int64_t kMaxDistance = 128;
 constexpr double kStartDeviation = 0.02;
 
 class RelativeScalarSlice final : public DistanceSlice {
@@ -55,16 +54,9 @@ class RelativeScalar final : public DistanceScheme {
 }  // namespace
 
 Result<std::unique_ptr<Scheme>> MakeRelativeScalar(const Description& description) {
-  static constexpr FieldRule kRules[] = {
-      {.name = "maxDistance",
-       .kind = Field::Kind::kNumber,
-       .minimum = 0,
-       .maximum = kLargestMaxDistance,
-       .integer = true},
-  };
-  POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
-  return std::unique_ptr<Scheme>(
-      std::make_unique<RelativeScalar>(static_cast<int64_t>(NumberOr(description, "maxDistance", kMaxDistance))));
+  const Result<int64_t> max_distance = ReadMaxDistance(description, kMaxDistance);
+  if (!max_distance.ok()) return max_distance.status();
+  return std::unique_ptr<Scheme>(std::make_unique<RelativeScalar>(*max_distance));
 }
 
 }  // namespace poslab

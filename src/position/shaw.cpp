@@ -2,13 +2,13 @@
 // Two bands that point straight at the tables.
 #include "position/shaw.h"
 
+#include "position/learned_tensors.h"
 #include "position/positions.h"
 
 namespace poslab {
 namespace {
 
-constexpr double kMaxDistance = 16;  // the paper's best setting
-constexpr double kLargestMaxDistance = 1 << 24;
+constexpr int64_t kMaxDistance = 16;  // the paper's best setting
 constexpr double kStartDeviation = 0.02;
 
 class Shaw final : public Scheme {
@@ -90,16 +90,9 @@ class Shaw final : public Scheme {
 }  // namespace
 
 Result<std::unique_ptr<Scheme>> MakeShaw(const Description& description) {
-  static constexpr FieldRule kRules[] = {
-      {.name = "maxDistance",
-       .kind = Field::Kind::kNumber,
-       .minimum = 0,
-       .maximum = kLargestMaxDistance,
-       .integer = true},
-  };
-  POSLAB_RETURN_IF_ERROR(CheckFields(description, kRules));
-  return std::unique_ptr<Scheme>(
-      std::make_unique<Shaw>(static_cast<int64_t>(NumberOr(description, "maxDistance", kMaxDistance))));
+  const Result<int64_t> max_distance = ReadMaxDistance(description, kMaxDistance);
+  if (!max_distance.ok()) return max_distance.status();
+  return std::unique_ptr<Scheme>(std::make_unique<Shaw>(*max_distance));
 }
 
 }  // namespace poslab
