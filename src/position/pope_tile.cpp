@@ -7,7 +7,6 @@
 #include "base/math.h"
 #include "base/matmul.h"
 #include "base/sigmoid.h"
-#include "base/transpose.h"
 #include "position/tile_lanes.h"
 #include "position/turn.h"
 
@@ -35,13 +34,8 @@ Status PopeTile::Forward(const TileArguments& tile) const {
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     POSLAB_RETURN_IF_ERROR(MakePanels(tile, slot));
     POSLAB_RETURN_IF_ERROR(transposed_.ResizeForOverwrite("query", query_panel_.size()));
-    Transpose(query_panel_.data(), width, tile.queries, width, transposed_.data(), tile.queries, tile.scale);
-    MatMulArguments product;
-    product.m = tile.keys, product.n = tile.queries, product.k = width;
-    product.a = key_panel_.data(), product.a_row_stride = width;
-    product.b = transposed_.data(), product.b_row_stride = tile.queries;
-    product.c = tile.logits + slot * tile.keys * tile.stride, product.c_row_stride = tile.stride;
-    MatMul(product);
+    ProductLogits(tile, width, query_panel_.data(), key_panel_.data(), transposed_.data(),
+                  tile.logits + slot * tile.keys * tile.stride);
   }
   return Status::Ok();
 }

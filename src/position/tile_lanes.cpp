@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "position/tile_lanes.h"
 
+#include "base/matmul.h"
+#include "base/transpose.h"
+
 namespace poslab {
 
 v128_t LoadPart(const float* from, int64_t count) {
@@ -29,6 +32,17 @@ void ClearUnseenKeys(const TileArguments& tile, const float* logit_gradients, in
 
 void ClearLogitGradients(const TileArguments& tile, float* logit_gradients) {
   for (int64_t key = 0; key < tile.keys; ++key) std::fill_n(logit_gradients + key * tile.stride, tile.queries, 0.0f);
+}
+
+void ProductLogits(const TileArguments& tile, int64_t width, const float* query_panel, const float* key_panel,
+                   float* transposed, float* logits) {
+  Transpose(query_panel, width, tile.queries, width, transposed, tile.queries, tile.scale);
+  MatMulArguments product;
+  product.m = tile.keys, product.n = tile.queries, product.k = width;
+  product.a = key_panel, product.a_row_stride = width;
+  product.b = transposed, product.b_row_stride = tile.queries;
+  product.c = logits, product.c_row_stride = tile.stride;
+  MatMul(product);
 }
 
 CountedKeys::CountedKeys(const TileArguments& tile) : tile_(tile) {

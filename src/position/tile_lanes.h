@@ -30,6 +30,11 @@ void ClearUnseenKeys(const TileArguments& tile, const float* logit_gradients, in
 // Nothing flows on to the content logits.
 void ClearLogitGradients(const TileArguments& tile, float* logit_gradients);
 
+// logits [keys, tile.stride] = scale * key_panel [keys, width] . query_panel [queries, width]^T; `transposed` is scratch for
+// queries * width floats.
+void ProductLogits(const TileArguments& tile, int64_t width, const float* query_panel, const float* key_panel,
+                   float* transposed, float* logits);
+
 // Which keys of a tile a query counts: those within its reach, at its own position or before, that the key mask does not
 // hide.
 class CountedKeys {

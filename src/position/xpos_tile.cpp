@@ -8,7 +8,6 @@
 
 #include "base/math.h"
 #include "base/matmul.h"
-#include "base/transpose.h"
 #include "position/tile_lanes.h"
 
 namespace poslab {
@@ -129,13 +128,8 @@ Status XposTile::Forward(const TileArguments& tile) const {
   for (int64_t h = 0; h < tile.heads; ++h) {
     Damp(tile.query + h * tile.queries * head_dim_, query_factors_.data(), tile.queries, query_panel_.data());
     Damp(tile.key + h * tile.keys * head_dim_, key_factors_.data(), tile.keys, key_panel_.data());
-    Transpose(query_panel_.data(), head_dim_, tile.queries, head_dim_, transposed_.data(), tile.queries, tile.scale);
-    MatMulArguments product;
-    product.m = tile.keys, product.n = tile.queries, product.k = head_dim_;
-    product.a = key_panel_.data(), product.a_row_stride = head_dim_;
-    product.b = transposed_.data(), product.b_row_stride = tile.queries;
-    product.c = tile.logits + h * tile.keys * tile.stride, product.c_row_stride = tile.stride;
-    MatMul(product);
+    ProductLogits(tile, head_dim_, query_panel_.data(), key_panel_.data(), transposed_.data(),
+                  tile.logits + h * tile.keys * tile.stride);
   }
   return Status::Ok();
 }
