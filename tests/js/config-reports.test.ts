@@ -178,9 +178,10 @@ describe("rotations", () => {
       rope_scaling: { type: "dynamic", alpha: 1000, factor: 1 },
     };
     for (const length of [0, 100_000]) {
-      const { position, inverseFrequencies } = all(config, { length });
+      const { position, inverseFrequencies, sources } = all(config, { length });
       expect(position).toMatchObject({ theta: expect.closeTo(11158839.92507748, 6) as number });
       expect(position).not.toHaveProperty("scaling");
+      expect(Object.keys(sources).filter((field) => field.startsWith("scaling."))).toEqual([]);
       expect(inverseFrequencies![1]).toBeCloseTo(0.7760343630469744, 12);
     }
   });

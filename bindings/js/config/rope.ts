@@ -100,6 +100,7 @@ export function resolveRope(
     // HunYuan says "dynamic" and means one larger theta for every length.
     position.theta = theta.value * alpha.value ** (width.value / (width.value - 2));
     sources.theta = `${theta.source} times ${alpha.source} ^ (${width.value} / ${width.value - 2})`;
+    delete sources["scaling.ropeType"];
   } else if (scalingKey !== undefined && type !== undefined && type !== "default") {
     const scaling = resolveScaling(reader, scalingKey, type, width.value, sources);
     position.scaling = scaling;
