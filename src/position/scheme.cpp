@@ -3,6 +3,7 @@
 #include "position/scheme.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace poslab {
 namespace {
@@ -37,10 +38,10 @@ Status WrongShape(std::string_view name, std::span<const int64_t> given, std::sp
 
 int64_t Positions::Largest() const {
   if (count == 0) return -1;
-  // What overflows is refused where positions are checked. Before that this wraps, and one more does not overflow.
-  const int64_t largest = ids ? *std::max_element(ids, ids + count * axes)
-                              : static_cast<int64_t>(static_cast<uint64_t>(start) + static_cast<uint64_t>(count - 1));
-  return largest - (largest == INT64_MAX);
+  // What overflows is refused where positions are checked; until then one more than this must not overflow.
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() - 1;
+  if (!ids) return start > kLargest - (count - 1) ? kLargest : start + (count - 1);
+  return std::min(kLargest, *std::max_element(ids, ids + count * axes));
 }
 
 Result<std::vector<ParameterSpec>> Scheme::Parameters(const Dimensions&) const { return std::vector<ParameterSpec>(); }
