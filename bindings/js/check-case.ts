@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A conformance case as it lies in a file: one JSON object in the metadata, inputs and expected results as tensors.
 
+import { parsePythonJson } from "./config/text.js";
 import { PosLabError } from "./errors.js";
 import type { FileTensor, TensorFile } from "./run-types.js";
 import { readSafetensors } from "./safetensors.js";
@@ -61,12 +62,13 @@ export function readCase(bytes: Uint8Array): Case {
   if (text === undefined) throw notACase("its metadata has no text called case");
   let description: unknown;
   try {
-    description = JSON.parse(text);
+    description = parsePythonJson(text);
   } catch (error) {
     throw notACase(`the text called case is no JSON (${error instanceof Error ? error.message : String(error)})`);
   }
   if (typeof description !== "object" || description === null || Array.isArray(description))
     throw notACase("the JSON called case is no object");
+  description = withoutNulls(description);
   const { name = "", op, call, position } = description as Partial<CaseDescription>;
   if (typeof name !== "string") throw notACase("its name is no text");
   for (const [field, operation] of Object.entries(op === "reject" ? { op, call } : { op })) {
@@ -79,6 +81,15 @@ export function readCase(bytes: Uint8Array): Case {
   if (op !== "config" && call !== "config" && (typeof position !== "object" || position === null))
     throw notACase("it has no position object");
   return { description: { ...(description as CaseDescription), name }, tensors };
+}
+
+/** What is null is not given, as in a scheme object: Python writes None so. */
+function withoutNulls(description: object): object {
+  const given = (object: object): object =>
+    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+  const { mask } = description as { mask?: unknown };
+  const isObject = typeof mask === "object" && mask !== null && !Array.isArray(mask);
+  return given(isObject ? { ...description, mask: given(mask) } : description);
 }
 
 /** A tolerance that is not read as meant would pass what is wrong, or fail what is right. */

@@ -144,6 +144,35 @@ describe("wrong cases", () => {
   });
 });
 
+describe("what Python writes", () => {
+  const attention = (case_: string): ReturnType<typeof checkCase> => {
+    const rows = { data: Float32Array.from([1, 2, 3, 4]), shape: [1, 2, 2] };
+    const { output } = lab.attention({ query: rows, key: rows, value: rows, mask: { causal: true } });
+    const inputs = ["query", "key", "value"].map((name): [string, TensorToWrite] => [`input.${name}`, rows]);
+    return checkCase(lab, writeSafetensors([...inputs, ["expected.output", output]], { case: case_ }));
+  };
+
+  it("for None is not given", () => {
+    expect(
+      attention(
+        '{"name":null,"op":"attention","position":{"type":"none"},"scale":null,"distances":null,"tolerance":null,"mask":{"causal":true,"alignment":null,"window":null}}',
+      ),
+    ).toMatchObject({ name: "", passed: true });
+  });
+
+  it("for numbers that are none reaches the call, which refuses it", () => {
+    const rejected = '"op":"reject","call":"attention","position":{"type":"alibi","slopes":[NaN]}';
+    expect(attention(`{${rejected},"reason":"a slope of NaN"}`)).toMatchObject({
+      passed: true,
+      message: expect.stringContaining("position.slopes") as string,
+    });
+    expect(attention('{"op":"attention","position":{"type":"none"},"scale":-Infinity}')).toMatchObject({
+      passed: false,
+      message: expect.stringContaining("scale") as string,
+    });
+  });
+});
+
 describe("what is no case", () => {
   const file = (metadata: Record<string, string>): Uint8Array =>
     writeSafetensors([["x", { data: new Float32Array(1), shape: [1] }]], metadata);
