@@ -30,6 +30,12 @@ describe("families", () => {
     ["vit", { image_size: 224, patch_size: 16 }, { type: "learned", rows: 197 }, 197],
     ["dinov2", { image_size: 518, patch_size: 14 }, { type: "learned", rows: 1370 }, 1370],
     ["transfo-xl", { clamp_len: 1000 }, { type: "transformer-xl", clampLength: 1000 }, null],
+    [
+      "mpnet",
+      { max_position_embeddings: 514, relative_attention_num_buckets: 32 },
+      { type: "t5", buckets: 32, maxDistance: 128, bidirectional: true },
+      null,
+    ],
     ["baichuan", { num_hidden_layers: 32, max_position_embeddings: 4096 }, { type: "rope", theta: 10000 }, 4096],
     ["baichuan", { num_hidden_layers: 40 }, { type: "alibi", slopes: "standard" }, null],
     ["nomic_bert", { rotary_emb_base: 1000, n_positions: 8192 }, { type: "rope", theta: 1000, rotaryDim: 32 }, 8192],

@@ -181,6 +181,19 @@ export const encoderFamilies: readonly Family[] = [
     defaults: { max_position_embeddings: 512, max_relative_positions: -1 },
   },
   { names: ["deberta", "deberta-v2"], scheme: "learned", causal: false, defaults: { max_position_embeddings: 512 } },
+  // T5's buckets without T5's scale, and a table before the first layer like RoBERTa's.
+  {
+    names: ["mpnet"],
+    scheme: "t5",
+    causal: false,
+    options: { bidirectional: true },
+    cautions: [
+      [
+        "table-besides",
+        "beside the bias, which all layers share, MPNet adds a learned table to the tokens; the first two of its max_position_embeddings rows are no positions, and text can be as long as the others",
+      ],
+    ],
+  },
   {
     names: ["xlnet"],
     scheme: "transformer-xl",
