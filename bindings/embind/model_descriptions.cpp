@@ -47,7 +47,7 @@ StackDescription StackOf(Value object) {
   for (Value position : object["position"]) stack.position.push_back(DescriptionOf(position));
   stack.windows = CountsOf(object["window"]);
   const Value norm = object["norm"];
-  stack.scale = NumberOf(object, "scale");
+  if (IsGiven(object["scale"])) stack.scale = NumberOf(object, "scale");
   stack.norm = TextOf(norm, "kind") == "rms" ? NormKind::kRms : NormKind::kLayer;
   if (TextOf(norm, "place") == "post") stack.norm_placement = ModelDescription::NormPlacement::kPost;
   stack.epsilon = NumberOf(norm, "epsilon");

@@ -268,7 +268,7 @@ export interface CoreStack {
   feedForward: number;
   causal: boolean;
   /** one for all layers, or one a layer */ position: FlatScheme[];
-  scale: number;
+  /** null: attention's default */ scale: number | null;
   /** one a layer, 0: none */ window: number[];
   norm: { kind: string; place: string; epsilon: number; bias: boolean };
   finalNorm: boolean;

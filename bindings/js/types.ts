@@ -58,7 +58,7 @@ export interface AttentionOptions {
   queryPositions?: PositionArray;
   keyPositions?: PositionArray;
   /** needs mask.causal */ distances?: Distances;
-  /** default 1 / sqrt(D); T5 as published uses 1 */ scale?: number;
+  /** default 1 / sqrt(D), of deberta 1 / sqrt(terms D); T5 as published uses 1 */ scale?: number;
   /** [H, Lk]: what a token gives the scheme, such as the logarithms of forget gates */ gates?: TensorLike;
   /**
    * [H]: one more logit a head that takes weight and gives no value (GPT-OSS); zeros: softmax-off-by-one

@@ -48,7 +48,7 @@ struct AttentionArguments {
   Positions query_positions;     // those given to Bind; count = Lq, Lk
   Positions key_positions;
   Mask mask;
-  std::optional<float> scale;    // default 1 / sqrt(D)
+  std::optional<float> scale;    // default 1 / sqrt(D), or what hooks->score_terms say
   const float* gates = nullptr;  // per-token inputs for tile hooks [H, Lk]
   const float* sinks =
       nullptr;  // [H]: one more logit a head that takes weight and gives no value; 0: softmax-off-by-one

@@ -19,6 +19,11 @@ Positions WithoutNeedlessIds(Positions positions) {
   return {positions.ids[0], positions.count, nullptr};
 }
 
+float DefaultScale(const AttentionArguments& arguments) {
+  const int64_t terms = arguments.hooks ? arguments.hooks->score_terms : 1;
+  return static_cast<float>(1 / std::sqrt(static_cast<double>(terms * arguments.query.dim)));
+}
+
 }  // namespace
 
 Call::Call(const AttentionArguments& arguments)
@@ -30,7 +35,7 @@ Call::Call(const AttentionArguments& arguments)
       dim(arguments.query.dim),
       value_dim(arguments.value.dim),
       group(1),
-      scale(arguments.scale.value_or(static_cast<float>(1 / std::sqrt(static_cast<double>(arguments.query.dim))))),
+      scale(arguments.scale.value_or(DefaultScale(arguments))),
       visibility(MakeVisibility(arguments.mask, queries, keys)),
       query_positions(WithoutNeedlessIds(arguments.query_positions)),
       key_positions(WithoutNeedlessIds(arguments.key_positions)) {

@@ -14,7 +14,8 @@ class Reference {
  public:
   Reference(const AttentionArguments& arguments, ReferenceResults* results)
       : a_(arguments), hooks_(arguments.hooks ? *arguments.hooks : none_), results_(results) {
-    scale_ = a_.scale ? static_cast<double>(*a_.scale) : 1 / std::sqrt(static_cast<double>(a_.query.dim));
+    const auto width = static_cast<double>(hooks_.score_terms * a_.query.dim);
+    scale_ = a_.scale ? static_cast<double>(*a_.scale) : 1 / std::sqrt(width);
   }
   Status Run();
 

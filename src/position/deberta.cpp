@@ -43,16 +43,12 @@ class Deberta final : public Scheme {
   Status Bind(const BindArguments& arguments, Hooks* hooks) const override {
     POSLAB_RETURN_IF_ERROR(CheckBothPositions(arguments));
     POSLAB_RETURN_IF_ERROR(CheckParameters(arguments.dimensions, arguments.parameters));
-    if (meets_query_) POSLAB_RETURN_IF_ERROR(MakeBand(arguments, "keyProjection", 1, &hooks->score_band));
+    if (meets_query_) POSLAB_RETURN_IF_ERROR(MakeBand(arguments, "keyProjection", &hooks->score_band));
     if (meets_key_) {
-      POSLAB_RETURN_IF_ERROR(MakeBand(arguments, "queryProjection", Share(), &hooks->key_band));
+      POSLAB_RETURN_IF_ERROR(MakeBand(arguments, "queryProjection", &hooks->key_band));
       hooks->key_band->side = Band::Side::kKey;
     }
-    // Queries carry the share of the content term and of the band that they meet.
-    hooks->temperature = std::make_unique<Temperature>();
-    Buffer<float>& by_query = hooks->temperature->by_query;
-    POSLAB_RETURN_IF_ERROR(by_query.ResizeForOverwrite("queryPositions", arguments.query_positions.count));
-    std::fill(by_query.begin(), by_query.end(), Share());
+    hooks->score_terms = 1 + meets_query_ + meets_key_;
     return Status::Ok();
   }
 
@@ -60,10 +56,10 @@ class Deberta final : public Scheme {
               ParameterGradients gradients) const override {
     if (meets_query_) {
       POSLAB_RETURN_IF_ERROR(
-          PullBand(arguments, *hooks.score_band, hook_gradients.score_band_table, "keyProjection", 1, gradients));
+          PullBand(arguments, *hooks.score_band, hook_gradients.score_band_table, "keyProjection", gradients));
     }
     if (!meets_key_) return Status::Ok();
-    return PullBand(arguments, *hooks.key_band, hook_gradients.key_band_table, "queryProjection", Share(), gradients);
+    return PullBand(arguments, *hooks.key_band, hook_gradients.key_band_table, "queryProjection", gradients);
   }
 
   Status Buckets(const int64_t* distances, int64_t count, int64_t* buckets) const override {
@@ -73,7 +69,6 @@ class Deberta final : public Scheme {
 
  private:
   int64_t span() const { return buckets_ ? buckets_ : max_distance_; }
-  float Share() const { return static_cast<float>(1 / std::sqrt(1.0 + meets_query_ + meets_key_)); }
 
   static Dimensions Known(Dimensions dimensions, ParameterValues parameters) {
     const TensorView<const float>* table = Find(parameters, "table");
@@ -94,9 +89,8 @@ class Deberta final : public Scheme {
     return std::clamp<int64_t>(relative + span(), 0, 2 * span() - 1);
   }
 
-  // Band rows by distance: factor * the projected row of the table, head by head.
-  Status MakeBand(const BindArguments& arguments, std::string_view projection, float factor,
-                  std::unique_ptr<Band>* made) const {
+  // Band rows by distance: the projected row of the table, head by head.
+  Status MakeBand(const BindArguments& arguments, std::string_view projection, std::unique_ptr<Band>* made) const {
     const DistanceRange range = RangeOfDistances(arguments.query_positions, arguments.key_positions);
     const int64_t heads = arguments.dimensions.heads, dim = arguments.dimensions.head_dim;
     const TensorView<const float>& table = *Find(arguments.parameters, "table");
@@ -117,7 +111,7 @@ class Deberta final : public Scheme {
           const float* weight = weights + (h * dim + d) * width;
           double sum = 0;
           for (int64_t c = 0; c < width; ++c) sum += static_cast<double>(weight[c]) * row[c];
-          *out++ = static_cast<float>(factor * sum);
+          *out++ = static_cast<float>(sum);
         }
       }
     }
@@ -126,14 +120,14 @@ class Deberta final : public Scheme {
   }
 
   Status PullBand(const BindArguments& arguments, const Band& band, const Buffer<float>& band_gradient,
-                  std::string_view projection, float factor, ParameterGradients gradients) const {
+                  std::string_view projection, ParameterGradients gradients) const {
     const TensorView<const float>& table = *Find(arguments.parameters, "table");
     const float* weights = Find(arguments.parameters, projection)->data;
     const TensorView<float>*by_table = Find(gradients, "table"), *by_weights = Find(gradients, projection);
     const int64_t width = table.shape[1];
     for (int64_t at = 0; at < band_gradient.size(); ++at) {
       if (band_gradient[at] == 0) continue;
-      const float gradient = factor * band_gradient[at];
+      const float gradient = band_gradient[at];
       const int64_t d = at % band.width, n = at / band.width % band.rows, h = at / band.width / band.rows;
       const int64_t row = Row(band.first + n) * width, output = (h * band.width + d) * width;
       for (int64_t c = 0; c < width; ++c) {

@@ -15,7 +15,7 @@ namespace poslab {
 
 // Fields: maxDistance (128), buckets (none), terms "both" | "c2p" | "p2c" (both). Tensors: table P [2 span, dim],
 // keyProjection W_k and queryProjection W_q [heads * headDim, dim], as the terms need them.
-// The share 1 / sqrt(terms) of the scale is the scheme's own, whatever scale a call has (1 / sqrt(D) when left out).
+// A call's own scale takes the place of the whole 1 / sqrt(terms D).
 Result<std::unique_ptr<Scheme>> MakeDeberta(const Description& description);
 
 }  // namespace poslab

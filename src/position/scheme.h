@@ -211,6 +211,7 @@ struct Hooks {
   std::unique_ptr<Band> value_band;
   std::unique_ptr<TileHook> tile;
   const float* query_bias = nullptr;  // [heads, head_dim] added to q for the content term q.k (Transformer-XL's u)
+  int64_t score_terms = 1;  // products that a logit sums: the default scale is 1 / sqrt(score_terms * head_dim)
 };
 
 // What the engine gives back for Pull (slices and tiles accumulate inside themselves).

@@ -49,7 +49,7 @@ Status CheckStack(const StackDescription& s, const char* path) {
       .Range("keyValueHeads", s.key_value_heads, 1, s.heads)
       .Range("headDim", s.head_dim, 1, kLargestWidth / s.heads)
       .Range("feedForward", s.feed_forward, 1, kLargestWidth)
-      .Finite("scale", s.scale)
+      .Finite("scale", s.scale.value_or(1))
       .Finite("embeddingScale", s.embedding_scale)
       .Finite("norm.epsilon", s.epsilon);
   POSLAB_RETURN_IF_ERROR(checks.status());

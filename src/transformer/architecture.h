@@ -27,8 +27,8 @@ struct StackDescription {
   int64_t feed_forward = 0;
   bool causal = false;
   std::vector<Description> position;  // one for all layers, or one a layer
-  double scale = 0;
-  std::vector<int64_t> windows;  // one a layer, 0: none
+  std::optional<double> scale;        // default that of attention
+  std::vector<int64_t> windows;       // one a layer, 0: none
   NormKind norm = NormKind::kLayer;
   ModelDescription::NormPlacement norm_placement = ModelDescription::NormPlacement::kPre;
   double epsilon = kNormEpsilon;

@@ -157,7 +157,7 @@ void Stack::FeedForward(const BlockTensors& block, int64_t rows, bool norm, cons
 AttentionArguments Stack::QueryArguments(int64_t rows) const {
   AttentionArguments arguments;
   arguments.query = {query_.data(), d_->heads, rows, d_->head_dim, d_->head_dim, d_->query_width()};
-  arguments.scale = static_cast<float>(d_->scale);
+  if (d_->scale) arguments.scale = static_cast<float>(*d_->scale);
   return arguments;
 }
 

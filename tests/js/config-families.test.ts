@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { explainConfig } from "../../bindings/js/config.js";
-import { PosLabError } from "../../bindings/js/index.js";
+import { PosLabError, type Position } from "../../bindings/js/index.js";
 import { all, codes, lab, llama, refusal } from "./config-explained.js";
 
 describe("families", () => {
@@ -71,6 +71,25 @@ describe("families", () => {
     });
     expect(clip.layers.text!.position).toEqual({ type: "learned", rows: 77 });
     expect(clip.layers.vision!.position).toEqual({ type: "learned", rows: 50 });
+  });
+
+  it("with several terms a logit have the scale that attention takes by default", () => {
+    const { position, softmaxScale } = all({
+      model_type: "deberta-v2",
+      relative_attention: true,
+      pos_att_type: ["p2c", "c2p"],
+      hidden_size: 8,
+      num_attention_heads: 2,
+      max_position_embeddings: 4,
+    });
+    expect(softmaxScale).toBeCloseTo((3 * 4) ** -0.5, 12);
+    const rows = { data: Float32Array.from({ length: 24 }, (_, n) => Math.sin(n)), shape: [2, 3, 4] };
+    const learned = { ...position, ...lab.startParameters(position, { heads: 2, headDim: 4, dim: 8 }) } as Position;
+    const scores = (scale: object): number[] =>
+      Array.from(
+        lab.attention({ query: rows, key: rows, value: rows, position: learned, scores: true, ...scale }).scores!.data,
+      );
+    expect(scores({ scale: softmaxScale! })).toEqual(scores({}));
   });
 
   it("scale queries in their own ways", () => {

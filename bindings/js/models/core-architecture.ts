@@ -67,7 +67,7 @@ function coreStack(stack: Stack, dim: number, argument: string): CoreStack {
     position: positions.map((position, layer) =>
       flattenScheme(position, positions.length > 1 ? `${argument}.position[${layer}]` : `${argument}.position`),
     ),
-    scale: number(stack.scale ?? 1 / Math.sqrt(headDim), `${argument}.scale`),
+    scale: stack.scale === undefined ? null : number(stack.scale, `${argument}.scale`),
     window: windowsOf(stack.window, layers, `${argument}.window`),
     norm: {
       kind: choice(norm.kind, ["layer", "rms"], "layer", `${argument}.norm.kind`),

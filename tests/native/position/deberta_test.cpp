@@ -37,7 +37,7 @@ double Dot(const float* a, const float* b, int64_t count) {
   return sum;
 }
 
-TEST_CASE("Scores are the content and the chosen terms, divided by the root of their number") {
+TEST_CASE("Scores are the content and the chosen terms, divided by the root of their number unless a scale is given") {
   constexpr int64_t kHeads = 2, kDim = 4, kWidth = 3, kKeys = 12, kSpan = 5;
   for (const char* terms : {"both", "c2p", "p2c"}) {
     CAPTURE(terms);
@@ -55,27 +55,32 @@ TEST_CASE("Scores are the content and the chosen terms, divided by the root of t
     problem.bias_magnitude += 20;
     poslab_test::CheckForward(problem);
 
-    std::vector<float> scores(kHeads * kKeys * kKeys), output(kHeads * kKeys * kDim);
-    AttentionResults results;
-    results.output = HeadsView<float>::Packed(output.data(), kHeads, kKeys, kDim);
-    results.scores = scores.data();
-    AttentionWorkspace workspace;
-    REQUIRE(Attention(problem.arguments(), &results, &workspace).ok());
-    for (int64_t h = 0; h < kHeads; ++h) {
-      for (int64_t i = 0; i < kKeys; ++i) {
-        for (int64_t j = 0; j < kKeys; ++j) {
-          const int64_t row = std::clamp<int64_t>(i - j + kSpan, 0, 2 * kSpan - 1);
-          const float *q = problem.query.data() + (h * kKeys + i) * kDim,
-                      *k = problem.key.data() + (h * kKeys + j) * kDim;
-          double sum = Dot(q, k, kDim);
-          for (int64_t d = 0; d < kDim; ++d) {
-            const int64_t at = (h * kDim + d) * kWidth;
-            const float* p = tensors.numbers("table").data() + row * kWidth;
-            if (to_position) sum += q[d] * Dot(p, tensors.numbers("keyProjection").data() + at, kWidth);
-            if (to_content) sum += k[d] * Dot(p, tensors.numbers("queryProjection").data() + at, kWidth);
+    for (const float scale : {0.0f, 0.25f}) {
+      CAPTURE(scale);
+      AttentionArguments arguments = problem.arguments();
+      if (scale > 0) arguments.scale = scale;  // instead of the whole default
+      std::vector<float> scores(kHeads * kKeys * kKeys), output(kHeads * kKeys * kDim);
+      AttentionResults results;
+      results.output = HeadsView<float>::Packed(output.data(), kHeads, kKeys, kDim);
+      results.scores = scores.data();
+      AttentionWorkspace workspace;
+      REQUIRE(Attention(arguments, &results, &workspace).ok());
+      for (int64_t h = 0; h < kHeads; ++h) {
+        for (int64_t i = 0; i < kKeys; ++i) {
+          for (int64_t j = 0; j < kKeys; ++j) {
+            const int64_t row = std::clamp<int64_t>(i - j + kSpan, 0, 2 * kSpan - 1);
+            const float *q = problem.query.data() + (h * kKeys + i) * kDim,
+                        *k = problem.key.data() + (h * kKeys + j) * kDim;
+            double sum = Dot(q, k, kDim);
+            for (int64_t d = 0; d < kDim; ++d) {
+              const int64_t at = (h * kDim + d) * kWidth;
+              const float* p = tensors.numbers("table").data() + row * kWidth;
+              if (to_position) sum += q[d] * Dot(p, tensors.numbers("keyProjection").data() + at, kWidth);
+              if (to_content) sum += k[d] * Dot(p, tensors.numbers("queryProjection").data() + at, kWidth);
+            }
+            const double expected = sum * (scale > 0 ? scale : 1 / std::sqrt(kDim * (1.0 + to_position + to_content)));
+            CHECK(scores[static_cast<size_t>((h * kKeys + i) * kKeys + j)] == doctest::Approx(expected).epsilon(1e-4));
           }
-          const double expected = sum / std::sqrt(kDim * (1.0 + to_position + to_content));
-          CHECK(scores[static_cast<size_t>((h * kKeys + i) * kKeys + j)] == doctest::Approx(expected).epsilon(1e-4));
         }
       }
     }

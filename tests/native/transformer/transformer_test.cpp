@@ -25,7 +25,6 @@ StackDescription SmallStack(bool causal, const Description& position) {
   stack.layers = 2, stack.heads = 4, stack.key_value_heads = 2, stack.head_dim = 12, stack.feed_forward = 10;
   stack.causal = causal;
   stack.position = {position};
-  stack.scale = 1 / std::sqrt(12.0);
   stack.windows = {0, 0};
   return stack;
 }
