@@ -26,13 +26,13 @@ Status CopeTile::Prepare(const BindArguments& arguments) {
 }
 
 Status CopeTile::MakeProducts(const TileArguments& tile, int64_t slot) const {
-  const float* state = tile.state + slot * tile.queries;
+  const float* wholes = tile.state + slot * tile.queries * state_size();
   const auto limit = static_cast<float>(positions_ - 1);
   float lowest = limit, highest = 0;
   for (int64_t n = 0; n < tile.queries; ++n) {
-    const float count = state[n] < limit ? state[n] : limit;
-    lowest = std::min(lowest, count);
-    highest = std::max(highest, count);
+    const float whole = wholes[n] < limit ? wholes[n] : limit;
+    lowest = std::min(lowest, whole);
+    highest = std::max(highest, whole);
   }
   first_ = static_cast<int64_t>(lowest);
   const int64_t last = std::min(positions_ - 1, static_cast<int64_t>(highest) + tile.keys + 1);
@@ -47,9 +47,21 @@ Status CopeTile::MakeProducts(const TileArguments& tile, int64_t slot) const {
   return Status::Ok();
 }
 
-CopeTile::Place CopeTile::PlaceOf(v128_t count, int64_t query, int64_t queries) const {
-  const v128_t limit = Limit(), place = wasm_v128_bitselect(count, limit, wasm_f32x4_lt(count, limit));
-  const v128_t below = wasm_f32x4_floor(place);
+void CopeTile::Count::Add(v128_t gate) {
+  share = wasm_f32x4_add(share, gate);
+  const v128_t one = wasm_f32x4_splat(1.0f), carry = wasm_v128_and(one, wasm_f32x4_ge(share, one));
+  share = wasm_f32x4_sub(share, carry);
+  whole = wasm_f32x4_add(whole, carry);
+}
+
+CopeTile::Count CopeTile::LoadCount(const TileArguments& tile, int64_t slot, int64_t query) {
+  const float* wholes = tile.state + 2 * slot * tile.queries + query;
+  return {LoadLanes(wholes, tile.queries - query), LoadLanes(wholes + tile.queries, tile.queries - query)};
+}
+
+CopeTile::Place CopeTile::PlaceOf(Count count, int64_t query, int64_t queries) const {
+  const v128_t limit = Limit(), open = wasm_f32x4_lt(count.whole, limit);
+  const v128_t below = wasm_v128_bitselect(count.whole, limit, open);
   int32_t columns[4];
   wasm_v128_store(columns, wasm_i32x4_trunc_sat_f32x4(below));
   Place result;
@@ -63,7 +75,7 @@ CopeTile::Place CopeTile::PlaceOf(v128_t count, int64_t query, int64_t queries) 
   high = wasm_v128_load64_lane(products + result.at[3], high, 1);
   result.below = wasm_i32x4_shuffle(low, high, 0, 2, 4, 6);
   result.above = wasm_i32x4_shuffle(low, high, 1, 3, 5, 7);
-  result.share = wasm_f32x4_sub(place, below);
+  result.share = wasm_v128_and(count.share, open);
   return result;
 }
 
@@ -72,10 +84,10 @@ Status CopeTile::Forward(const TileArguments& tile) const {
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     POSLAB_RETURN_IF_ERROR(MakeProducts(tile, slot));
     float* logits = tile.logits + slot * tile.keys * tile.stride;
-    float* state = tile.state + slot * tile.queries;
+    float* wholes = tile.state + slot * tile.queries * state_size();
     for (int64_t i = 0; i < tile.queries; i += 4) {
       const int64_t lanes = tile.queries - i;
-      v128_t count = LoadLanes(state + i, lanes);
+      Count count = LoadCount(tile, slot, i);
       bool open = AnyBelow(count);
       v128_t term = PlaceOf(count, i, tile.queries).below;  // of the last count, unless it is open
       for (int64_t j = tile.keys - 1; j >= 0; --j) {
@@ -83,7 +95,7 @@ Status CopeTile::Forward(const TileArguments& tile) const {
         if (!wasm_v128_any_true(counts)) continue;
         const v128_t logit = LoadLanes(logits + j * tile.stride + i, lanes);
         if (open) {
-          count = wasm_f32x4_add(count, wasm_v128_and(Sigmoid(logit), counts));
+          count.Add(wasm_v128_and(Sigmoid(logit), counts));
           const Place place = PlaceOf(count, i, tile.queries);
           term = MulAdd(place.share, wasm_f32x4_sub(place.above, place.below), place.below);
           open = AnyBelow(count);
@@ -91,15 +103,16 @@ Status CopeTile::Forward(const TileArguments& tile) const {
         const v128_t sum = wasm_f32x4_add(logit, wasm_v128_and(term, counts));
         StoreLanes(logits + j * tile.stride + i, lanes, sum);
       }
-      StoreLanes(state + i, lanes, count);
+      StoreLanes(wholes + i, lanes, count.whole);
+      StoreLanes(wholes + tile.queries + i, lanes, count.share);
     }
   }
   return Status::Ok();
 }
 
 Status CopeTile::Backward(const TileArguments& tile, const TileGradients& gradients) {
-  POSLAB_RETURN_IF_ERROR(counts_.ResizeForOverwrite("key", CheckedProduct({tile.keys, 4})));
-  POSLAB_RETURN_IF_ERROR(gates_.ResizeForOverwrite("key", counts_.size()));
+  POSLAB_RETURN_IF_ERROR(counts_.ResizeForOverwrite("key", CheckedProduct({tile.keys, 8})));
+  POSLAB_RETURN_IF_ERROR(gates_.ResizeForOverwrite("key", counts_.size() / 2));
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     POSLAB_RETURN_IF_ERROR(MakeProducts(tile, slot));
     POSLAB_RETURN_IF_ERROR(by_product_.ResizeForOverwrite("query", products_.size()));
@@ -115,13 +128,14 @@ void CopeTile::BackwardLanes(const TileArguments& tile, const TileGradients& gra
   const int64_t lanes = tile.queries - query, from = slot * tile.keys * tile.stride + query;
   const float* before = gradients.logits_before + from;
   float* through = gradients.logits + from;
-  v128_t count = LoadLanes(tile.state + slot * tile.queries + query, lanes);
+  Count count = LoadCount(tile, slot, query);
   int64_t first = tile.keys;  // of the keys whose gates are open
   for (int64_t j = tile.keys - 1; j >= 0 && AnyBelow(count); --j) {
     const v128_t gate = wasm_v128_and(Sigmoid(LoadLanes(before + j * tile.stride, lanes)), counted(query, lanes, j));
-    count = wasm_f32x4_add(count, gate);
+    count.Add(gate);
     wasm_v128_store(gates_.data() + 4 * j, gate);
-    wasm_v128_store(counts_.data() + 4 * j, count);
+    wasm_v128_store(counts_.data() + 8 * j, count.whole);
+    wasm_v128_store(counts_.data() + 8 * j + 4, count.share);
     first = j;
   }
   const auto add = [&](const Place& place, v128_t below, v128_t above) {
@@ -139,13 +153,14 @@ void CopeTile::BackwardLanes(const TileArguments& tile, const TileGradients& gra
   for (int64_t j = 0; j < first; ++j)
     sum = wasm_f32x4_add(sum, wasm_v128_and(LoadLanes(through + j * tile.stride, lanes), counted(query, lanes, j)));
   if (first > 0) add(PlaceOf(count, query, tile.queries), sum, wasm_f32x4_splat(0.0f));
-  float* state = gradients.state + slot * tile.queries + query;
-  v128_t later = LoadLanes(state, lanes);  // of the count, from the keys before this one
+  float* state = gradients.state + slot * tile.queries * state_size() + query;  // of a count as a whole: one number
+  v128_t later = LoadLanes(state, lanes);                                       // from the keys before this one
   for (int64_t j = first; j < tile.keys; ++j) {
     const v128_t counts = counted(query, lanes, j);
     if (!wasm_v128_any_true(counts)) continue;
     const v128_t whole = LoadLanes(through + j * tile.stride, lanes), gradient = wasm_v128_and(whole, counts);
-    const Place place = PlaceOf(wasm_v128_load(counts_.data() + 4 * j), query, tile.queries);
+    const Count at_key{wasm_v128_load(counts_.data() + 8 * j), wasm_v128_load(counts_.data() + 8 * j + 4)};
+    const Place place = PlaceOf(at_key, query, tile.queries);
     const v128_t above = wasm_f32x4_mul(gradient, place.share);
     add(place, wasm_f32x4_sub(gradient, above), above);
     later = MulAdd(gradient, wasm_f32x4_sub(place.above, place.below), later);

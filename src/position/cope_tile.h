@@ -17,7 +17,9 @@ class CopeTile final : public LearnedTile {
 
   bool descending() const override { return true; }
   bool uses_vectors() const override { return true; }
-  int64_t state_size() const override { return 1; }  // the count; any number from positions - 1 on once it got there
+  // The counts of a head's queries: their whole parts, then what is beyond those. Any count from positions - 1 on once it
+  // got there.
+  int64_t state_size() const override { return 2; }
 
   Status Prepare(const BindArguments& arguments) override;
   Status Forward(const TileArguments& tile) const override;
@@ -28,6 +30,11 @@ class CopeTile final : public LearnedTile {
                                        int64_t positions, int64_t dim);
 
  private:
+  // A count in two parts, so that what it gains from a gate is rounded as a number below 2 is, however far it got.
+  struct Count {
+    v128_t whole, share;  // share: from 0 to 1
+    void Add(v128_t gate);
+  };
   // Between which two counts the lanes are: their products, and how far on the way to the upper one.
   struct Place {
     v128_t below, above, share;
@@ -36,9 +43,10 @@ class CopeTile final : public LearnedTile {
 
   // The counts from first_ to first_ + columns_ - 2 that the tile can meet, and their products with its queries.
   Status MakeProducts(const TileArguments& tile, int64_t slot) const;
-  Place PlaceOf(v128_t count, int64_t query, int64_t queries) const;
+  Place PlaceOf(Count count, int64_t query, int64_t queries) const;
+  static Count LoadCount(const TileArguments& tile, int64_t slot, int64_t query);
   v128_t Limit() const { return wasm_f32x4_splat(static_cast<float>(positions_ - 1)); }
-  bool AnyBelow(v128_t count) const { return wasm_v128_any_true(wasm_f32x4_lt(count, Limit())); }
+  bool AnyBelow(Count count) const { return wasm_v128_any_true(wasm_f32x4_lt(count.whole, Limit())); }
   void BackwardLanes(const TileArguments& tile, const TileGradients& gradients, int64_t slot, int64_t query);
   Status ThroughProducts(const TileArguments& tile, const TileGradients& gradients, int64_t slot);
 
@@ -48,7 +56,7 @@ class CopeTile final : public LearnedTile {
   mutable int64_t first_ = 0, columns_ = 0;
   mutable Buffer<float> products_;  // [queries, columns_]
   Buffer<float> by_product_;        // likewise
-  Buffer<float> counts_, gates_;    // [keys, 4]
+  Buffer<float> counts_, gates_;    // [keys, 2, 4], [keys, 4]
   Buffer<float> by_table_;          // [columns_, dim]
 };
 

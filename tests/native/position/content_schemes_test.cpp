@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attention/attention_support.h"
+#include "base/sigmoid.h"
 #include "scheme_support.h"
 
 namespace poslab {
@@ -206,6 +207,26 @@ TEST_CASE("With open gates CoPE counts keys, and counts past the last share its 
   BiasOf(*Make("cope", {Number("positions", 4)}), tensors, nullptr, query, key, &scores);
   const std::vector<float> counts = {3, 3, 3, 2, 1};
   for (size_t j = 0; j < 5; ++j) CHECK(scores[j] == doctest::Approx(100 + counts[j]));
+}
+
+TEST_CASE("CoPE's counts keep their fractions however far they get") {
+  // Products with the table go to and fro between 0 and 1, so that a score says the fraction of its count.
+  constexpr int64_t kKeys = 600, kPositions = 512;
+  std::vector<float> table, key;
+  for (int64_t p = 0; p < kPositions; ++p) table.insert(table.end(), {static_cast<float>(p % 2), 0});
+  for (int64_t j = 0; j < kKeys; ++j) key.insert(key.end(), {0.3f, 0});
+  Tensors tensors;
+  tensors.Add("table", {kPositions, 2}, table);
+  std::vector<float> scores;
+  BiasOf(*Make("cope", {Number("positions", kPositions)}), tensors, nullptr, {1, 0}, key, &scores);
+  const double gate = wasm_f32x4_extract_lane(Sigmoid(wasm_f32x4_splat(0.3f)), 0);
+  for (int64_t j = 0; j < kKeys; ++j) {
+    const double count = gate * static_cast<double>(kKeys - j), whole = std::floor(count), share = count - whole;
+    const double term = std::fmod(whole, 2) == 0 ? share : 1 - share;
+    // A rounding of a number below 2 for every key that is counted, and of the sum.
+    const double tolerance = static_cast<double>(kKeys - j + 2) / (1 << 24);
+    CHECK(std::fabs(scores[static_cast<size_t>(j)] - (0.3f + term)) <= tolerance);
+  }
 }
 
 TEST_CASE("PoPE depends on the distance only, and lengths are never negative") {

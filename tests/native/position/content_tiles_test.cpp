@@ -91,9 +91,9 @@ TEST_CASE("CoPE's tiles are its plain reference, before and past the last count"
             sum += std::fabs(query[d] * tensors.numbers("table")[static_cast<size_t>(p * kDim + d)]);
           reach = std::max(reach, sum);
         }
-        // The count is off by what its gates and sums are, and moves the term by up to twice the reach; the products
-        // are off by a rounding a term, and interpolation and sum by a few more.
-        const double count = kKeys * (kSigmoidRelativeError + kKeys * kUnit);
+        // The count is off by what its gates are and by a rounding of a number below 2 each, and moves the term by up to
+        // twice the reach; the products are off by a rounding a term, and interpolation and sum by a few more.
+        const double count = kKeys * (kSigmoidRelativeError + kUnit);
         const double tolerance = reach * (2 * count + (2 * kDim + 6) * kUnit) + 8 * kUnit;
         for (int64_t j = 0; j < kKeys; ++j) {
           const auto at = static_cast<size_t>(j * queries + i);
