@@ -9,16 +9,22 @@ Status ForgettingTile::Forward(const TileArguments& tile) const {
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     const float* gates = tile.gates + slot * tile.key_positions.count + tile.first_key;
     float* logits = tile.logits + slot * tile.keys * tile.stride;
-    float* state = tile.state + slot * tile.queries;
+    float *sums = tile.state + slot * tile.queries * state_size(), *excesses = sums + tile.queries;
     for (int64_t i = 0; i < tile.queries; i += 4) {
       const int64_t lanes = tile.queries - i;
-      v128_t sum = LoadLanes(state + i, lanes);
+      v128_t sum = LoadLanes(sums + i, lanes), excess = LoadLanes(excesses + i, lanes);
       for (int64_t j = tile.keys - 1; j >= 0; --j) {
         float* at = logits + j * tile.stride + i;
         StoreLanes(at, lanes, wasm_f32x4_add(LoadLanes(at, lanes), sum));
-        sum = wasm_f32x4_add(sum, wasm_v128_and(wasm_f32x4_splat(gates[j]), counted(i, lanes, j)));
+        // Kahan's sum: as near after thousands of gates as after a few. Past a closed gate, -infinity, there is no excess.
+        const v128_t gate = wasm_v128_and(wasm_f32x4_splat(gates[j]), counted(i, lanes, j));
+        const v128_t due = wasm_f32x4_sub(gate, excess), next = wasm_f32x4_add(sum, due);
+        excess = wasm_f32x4_sub(wasm_f32x4_sub(next, sum), due);
+        excess = wasm_v128_and(excess, wasm_f32x4_eq(excess, excess));
+        sum = next;
       }
-      StoreLanes(state + i, lanes, sum);
+      StoreLanes(sums + i, lanes, sum);
+      StoreLanes(excesses + i, lanes, excess);
     }
   }
   return Status::Ok();
@@ -28,7 +34,8 @@ Status ForgettingTile::Backward(const TileArguments& tile, const TileGradients& 
   const CountedKeys counted(tile);
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     const float* through = gradients.logits + slot * tile.keys * tile.stride;
-    float* later = gradients.state + slot * tile.queries;  // the sums of the gradients of the keys before
+    float* later =
+        gradients.state + slot * tile.queries * state_size();  // the sums of the gradients of the keys before
     float* gates = gradients.gates ? gradients.gates + slot * tile.key_positions.count + tile.first_key : nullptr;
     for (int64_t j = 0; j < tile.keys; ++j, through += tile.stride) {
       v128_t sum = wasm_f32x4_splat(0.0f);

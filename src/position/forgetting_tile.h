@@ -10,7 +10,8 @@ namespace poslab {
 class ForgettingTile final : public LearnedTile {
  public:
   bool descending() const override { return true; }
-  int64_t state_size() const override { return 1; }  // the sum of the gates after the tile
+  // The sums of the gates after the tile, of a head's queries, then what rounding has taken too much of them.
+  int64_t state_size() const override { return 2; }
   Status Forward(const TileArguments& tile) const override;
   Status Backward(const TileArguments& tile, const TileGradients& gradients) override;
 };

@@ -3,6 +3,7 @@
 // against finite differences, and what defines each.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attention/attention_support.h"
 #include "base/sigmoid.h"
@@ -196,6 +197,26 @@ TEST_CASE("With constant gates forgetting is ALiBi, and without gates it says wh
   const Status status = Attention(problem.arguments(), &results, &workspace);
   CHECK(status.code() == Code::kMissing);
   CHECK(status.argument() == "gates");
+}
+
+TEST_CASE("Forget gates sum as well over long rows as over short ones, and a closed one hides what is before it") {
+  constexpr int64_t kKeys = 5000, kClosed = 40;
+  constexpr float kGate = -1e-3f;
+  std::vector<float> gates(kKeys, kGate);
+  gates[kClosed] = -std::numeric_limits<float>::infinity();
+  const std::vector<float> query = {0, 0}, key(2 * kKeys, 1.f);
+  std::vector<float> scores;
+  BiasOf(*Make("forgetting"), {}, gates.data(), query, key, &scores);
+  for (int64_t j = 0; j < kKeys; ++j) {
+    CAPTURE(j);
+    const float score = scores[static_cast<size_t>(j)];
+    const double sum = static_cast<double>(kGate) * static_cast<double>(kKeys - 1 - j);
+    // Roundings of the sum and of its excess, whatever the number of keys.
+    if (j < kClosed)
+      CHECK(score == gates[kClosed]);
+    else
+      CHECK(std::fabs(score - sum) <= std::fabs(sum) * 2 / (1 << 24));
+  }
 }
 
 TEST_CASE("With open gates CoPE counts keys, and counts past the last share its vector") {
