@@ -12,19 +12,19 @@ Status ForgettingTile::Forward(const TileArguments& tile) const {
     float *sums = tile.state + slot * tile.queries * state_size(), *excesses = sums + tile.queries;
     for (int64_t i = 0; i < tile.queries; i += 4) {
       const int64_t lanes = tile.queries - i;
-      v128_t sum = LoadLanes(sums + i, lanes), excess = LoadLanes(excesses + i, lanes);
+      const v128_t later = LoadLanes(sums + i, lanes);  // of the tiles before this one
+      v128_t sum = wasm_f32x4_splat(0.0f);
       for (int64_t j = tile.keys - 1; j >= 0; --j) {
         float* at = logits + j * tile.stride + i;
-        StoreLanes(at, lanes, wasm_f32x4_add(LoadLanes(at, lanes), sum));
-        // Kahan's sum: as near after thousands of gates as after a few. Past a closed gate, -infinity, there is no excess.
-        const v128_t gate = wasm_v128_and(wasm_f32x4_splat(gates[j]), counted(i, lanes, j));
-        const v128_t due = wasm_f32x4_sub(gate, excess), next = wasm_f32x4_add(sum, due);
-        excess = wasm_f32x4_sub(wasm_f32x4_sub(next, sum), due);
-        excess = wasm_v128_and(excess, wasm_f32x4_eq(excess, excess));
-        sum = next;
+        StoreLanes(at, lanes, wasm_f32x4_add(LoadLanes(at, lanes), wasm_f32x4_add(later, sum)));
+        sum = wasm_f32x4_add(sum, wasm_v128_and(wasm_f32x4_splat(gates[j]), counted(i, lanes, j)));
       }
-      StoreLanes(sums + i, lanes, sum);
-      StoreLanes(excesses + i, lanes, excess);
+      // Kahan's sum of the tiles: as near after thousands of keys as after one tile. Past a closed gate, -infinity, there
+      // is no excess.
+      const v128_t due = wasm_f32x4_sub(sum, LoadLanes(excesses + i, lanes)), next = wasm_f32x4_add(later, due);
+      const v128_t excess = wasm_f32x4_sub(wasm_f32x4_sub(next, later), due);
+      StoreLanes(sums + i, lanes, next);
+      StoreLanes(excesses + i, lanes, wasm_v128_and(excess, wasm_f32x4_eq(excess, excess)));
     }
   }
   return Status::Ok();
@@ -34,8 +34,8 @@ Status ForgettingTile::Backward(const TileArguments& tile, const TileGradients& 
   const CountedKeys counted(tile);
   for (int64_t slot = 0; slot < tile.heads; ++slot) {
     const float* through = gradients.logits + slot * tile.keys * tile.stride;
-    float* later =
-        gradients.state + slot * tile.queries * state_size();  // the sums of the gradients of the keys before
+    // The sums of the gradients of the keys before.
+    float* later = gradients.state + slot * tile.queries * state_size();
     float* gates = gradients.gates ? gradients.gates + slot * tile.key_positions.count + tile.first_key : nullptr;
     for (int64_t j = 0; j < tile.keys; ++j, through += tile.stride) {
       v128_t sum = wasm_f32x4_splat(0.0f);
