@@ -111,6 +111,22 @@ describe("a race", () => {
     await context.close();
   });
 
+  it("is at its start after a rewind and a reload, though later states were stored", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(kLong) });
+    await button(page, "Run it here").click();
+    await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
+    await page.waitForTimeout(1500); // a state is stored
+    await button(page, "Rewind").click();
+    await page.getByText("Back at the start.").waitFor();
+    await page.getByText("not finished").first().waitFor(); // in the list of kept runs
+    await page.reload();
+    await page.getByText("Your last run was not finished.").waitFor();
+    await button(page, "Continue").waitFor();
+    expect(await page.getByText(/step [1-9]/).count()).toBe(0);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("obeys the keyboard, and stops obeying when shortcuts are switched off", async () => {
     const { page, context } = await visit(site, { hash: tinyRace(kLong) });
     await page.getByRole("heading", { level: 1 }).click();

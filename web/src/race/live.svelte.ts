@@ -12,7 +12,15 @@ import {
   type RunResult,
 } from "../engine/poslab.js";
 import { readError, type CoreError } from "../language/core-errors.js";
-import { keepRace, keepState, keepText, keepWeights, type RunName, type StorageTrouble } from "../storage/runs.js";
+import {
+  keepRace,
+  keepState,
+  keepText,
+  keepWeights,
+  removeProgress,
+  type RunName,
+  type StorageTrouble,
+} from "../storage/runs.js";
 import { LaneRecord, type Lane } from "./lane.js";
 
 export type LivePhase = "preparing" | "running" | "paused" | "finished" | "failed";
@@ -73,6 +81,9 @@ export class LiveRace {
   #showTimer: ReturnType<typeof setTimeout> | undefined;
   #keepTimer: ReturnType<typeof setTimeout> | undefined;
   #halfSaid = false;
+  /** what was stored of half-finished runs when this race was opened; after a rewind that is over */
+  #unfinished: NonNullable<LiveStart["unfinished"]>;
+  #rewinding: Promise<void> | null = null;
   #ended = false;
   #stored = true;
   #written: Promise<unknown> = Promise.resolve();
@@ -81,10 +92,11 @@ export class LiveRace {
     readonly start: LiveStart,
     listener: LiveListener,
   ) {
-    const { experiment, id, finished = [] } = start;
+    const { experiment, id, finished = [], unfinished = [] } = start;
     this.experiment = experiment;
     this.id = id;
     this.#listener = listener;
+    this.#unfinished = unfinished;
     const names = experiment.encodings.flatMap((_, encoding) => experiment.seeds.map((seed) => ({ encoding, seed })));
     this.#records = names.map(
       ({ encoding, seed }) =>
@@ -121,11 +133,10 @@ export class LiveRace {
     this.#settle();
   }
 
-  async #openRun(index: number, from: "kept" | "start" = "kept"): Promise<void> {
+  async #openRun(index: number): Promise<void> {
     const record = this.#records[index]!;
     const { encoding, seed } = record.lane;
-    const kept = this.start.unfinished?.find((run) => run.encoding === encoding && run.seed === seed)?.state;
-    const state = from === "kept" ? kept : undefined;
+    const state = this.#unfinished.find((run) => run.encoding === encoding && run.seed === seed)?.state;
     try {
       this.#controllers[index] = await this.#pool!.open(
         {
@@ -194,6 +205,7 @@ export class LiveRace {
   }
 
   async play(): Promise<void> {
+    await this.#rewinding;
     if (this.phase !== "paused") return;
     this.phase = "running";
     this.#listener.milestone({ kind: "started" });
@@ -212,28 +224,41 @@ export class LiveRace {
   }
 
   async step(): Promise<void> {
+    await this.#rewinding;
     if (this.phase === "running") await this.pause();
     if (this.phase !== "paused") return;
     await Promise.all(this.#open.map((controller) => controller.step(1).catch(() => {})));
     this.#show();
   }
 
+  /** Back to the start of every run, in the browser's storage as well. */
   async rewind(): Promise<void> {
     if (this.phase === "preparing" || this.phase === "failed") return;
+    // A second click waits for the first.
+    this.#rewinding ??= this.#rewind().finally(() => (this.#rewinding = null));
+    await this.#rewinding;
+  }
+  async #rewind(): Promise<void> {
     if (this.phase === "running") await this.pause();
+    this.#unfinished = [];
     await Promise.all(
       this.#records.map(async (record, index) => {
         const controller = this.#controllers[index];
         record.reset();
         if (controller) await controller.rewind().catch(() => {});
-        else await this.#openRun(index, "start");
+        else await this.#openRun(index);
         record.reset();
       }),
     );
+    if (this.#ended) return;
     this.#halfSaid = false;
     this.phase = "paused";
     this.#listener.milestone({ kind: "rewound" });
     this.#show();
+    await this.#note(removeProgress(this.id)); // first, where the storage is full
+    if (this.#ended) return;
+    await this.#keepResults();
+    this.#listener.kept();
   }
 
   /** A failed run once more: diverged weights are measured as they are, a dead worker's run starts again. */
@@ -274,9 +299,10 @@ export class LiveRace {
       const { lane } = this.#records[index]!;
       if (!controller || lane.phase === "done" || lane.phase === "failed" || lane.step === 0) continue;
       const state = await controller.snapshot().catch(() => null);
-      // What finished meanwhile has weights, beside which a state would be taken for a run to go on with.
-      if (state && !this.#ended && this.#records[index]!.lane.phase !== "done")
-        await this.#note(keepState(this.id, lane, state));
+      // What finished meanwhile has weights, beside which a state would be taken for a run to go on with; what was rewound
+      // meanwhile is not to come back.
+      const { phase, step } = this.#records[index]!.lane;
+      if (state && !this.#ended && phase !== "done" && step > 0) await this.#note(keepState(this.id, lane, state));
     }
   }
 

@@ -54,7 +54,13 @@ class FakeRun {
 
 const fakes: FakeRun[] = [];
 const pool = { workers: 2, close: vi.fn(() => Promise.resolve()), open: vi.fn() };
-const storage = vi.hoisted(() => ({ keepRace: vi.fn(), keepWeights: vi.fn(), keepState: vi.fn(), keepText: vi.fn() }));
+const storage = vi.hoisted(() => ({
+  keepRace: vi.fn(),
+  keepWeights: vi.fn(),
+  keepState: vi.fn(),
+  keepText: vi.fn(),
+  removeProgress: vi.fn(),
+}));
 vi.mock("../engine/pool.js", () => ({ cores: () => 2, openPool: () => Promise.resolve(pool) }));
 vi.mock("../storage/runs.js", () => storage);
 const { LiveRace, liveOptions } = await import("./live.svelte.js");
@@ -251,6 +257,60 @@ describe("a live race", () => {
     ]);
     expect(fakes.map((fake) => fake.calls.at(-1))).toEqual(["rewind", "rewind"]);
     expect(milestones.at(-1)).toBe("rewound");
+    void race.end();
+  });
+
+  it("is at its start in the storage as well after a rewind", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.finish();
+    fakes[1]!.train(9);
+    await race.rewind();
+    const removed = storage.removeProgress.mock.invocationCallOrder.at(-1)!;
+    for (const keep of [storage.keepState, storage.keepWeights])
+      expect(keep.mock.invocationCallOrder.at(-1)).toBeLessThan(removed);
+    expect(storage.keepRace.mock.lastCall![0]).toMatchObject({ id: "race", finished: false, runs: [] });
+    void race.end();
+  });
+
+  it("keeps no state that was asked for before a rewind", async () => {
+    const { race } = await opened();
+    await race.play();
+    fakes[0]!.train(5);
+    await race.pause();
+    let answer: (state: Uint8Array<ArrayBuffer>) => void = () => {};
+    fakes[0]!.snapshot = () => new Promise((resolve) => (answer = resolve));
+    storage.keepState.mockClear();
+    const keeping = race.keep();
+    await new Promise((resolve) => setTimeout(resolve));
+    await race.rewind();
+    answer(Uint8Array.of(7));
+    await keeping;
+    expect(storage.keepState).not.toHaveBeenCalled();
+    void race.end();
+  });
+
+  it("starts a run whose worker is gone from nothing after a rewind, not from what was once kept", async () => {
+    const { race } = await opened({ unfinished: [{ encoding: 0, seed: 1, state: Uint8Array.of(3) }] });
+    await race.rewind();
+    await race.play();
+    fakes[0]!.say({ type: "failed", error: { code: "worker", message: "gone", step: 3 } });
+    await race.revive(race.lanes[0]!, "restart");
+    expect(fakes.at(-1)!.request).toMatchObject({ encoding: 0 });
+    expect(fakes.at(-1)!.request.state).toBeUndefined();
+    void race.end();
+  });
+
+  it("rewinds once for a double click, and plays when it is back", async () => {
+    const { race } = await opened({ finished: [run(0, 1, [entry(64, 1.7)])] });
+    const rewinding = [race.rewind(), race.rewind()];
+    await race.play();
+    await Promise.all(rewinding);
+    expect(fakes.map((fake) => [fake.request.encoding, fake.calls])).toEqual([
+      [1, ["rewind", "start"]],
+      [0, ["start"]],
+    ]);
+    expect(race.phase).toBe("running");
     void race.end();
   });
 

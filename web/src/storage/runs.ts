@@ -119,7 +119,13 @@ export function removeKept(id: string): Promise<StorageTrouble | null> {
   });
 }
 
-async function removeEntries(id: string): Promise<void> {
-  const own = (await keys<string>()).filter((key) => typeof key === "string" && key.startsWith(`race:${id}:`));
-  await delMany(own);
+/** What was trained: a race that is back at its start has no weights and no half-finished states. */
+export const removeProgress = (id: string): Promise<StorageTrouble | null> =>
+  attempt(() => removeEntries(id, /^(weights|state):/));
+
+async function removeEntries(id: string, which = /^/): Promise<void> {
+  const prefix = `race:${id}:`;
+  const isOwn = (key: unknown) =>
+    typeof key === "string" && key.startsWith(prefix) && which.test(key.slice(prefix.length));
+  await delMany((await keys<string>()).filter(isOwn));
 }
