@@ -24,7 +24,14 @@ export interface HeatMap {
     number,
     number,
   ];
+  /** the line below the panels; default: English on the axes, and on what is left out */ notes?: (
+    drawn: HeatMapDrawn,
+  ) => string;
   theme?: SvgTheme;
+}
+export interface HeatMapDrawn {
+  /** every n-th row and column */ every: number;
+  panels: number;
 }
 
 /** More cells than this in one picture make a file of many megabytes that nobody can tell apart anyway. */
@@ -63,7 +70,9 @@ export function heatMapSvg(map: HeatMap): string {
     const upper = top + 18 + Math.floor(index / across) * (panelHeight + 36);
     body.push(...drawPanel(panel, scale, left, upper, cell, theme, index % across === 0 ? map.rowLabel : ""));
   });
-  body.push(`<text x="48" y="${height - 62}" fill="${theme.faint}">${escapeXml(notes(map, panels))}</text>`);
+  const drawn = { every: Math.max(1, ...panels.map((panel) => panel.every)), panels: panels.length };
+  const notes = map.notes?.(drawn) ?? englishNotes(map, drawn);
+  body.push(`<text x="48" y="${height - 62}" fill="${theme.faint}">${escapeXml(notes)}</text>`);
   body.push(...colorBar(scale, 48, height - 48, theme));
   const description =
     map.description ?? `${map.panels.length} panels; values from ${short(scale.low)} to ${short(scale.high)}.`;
@@ -84,12 +93,11 @@ function cellSize(columns: number, rows: number, side: number): CellSize {
   return { width: Math.min(width, stretch * square), height: Math.min(height, stretch * square) };
 }
 
-function notes(map: HeatMap, panels: readonly (HeatMapPanel & { every: number })[]): string {
-  const every = Math.max(1, ...panels.map((panel) => panel.every));
+function englishNotes(map: HeatMap, { every, panels }: HeatMapDrawn): string {
   return [
     `across: ${map.columnLabel}, down: ${map.rowLabel}`,
     ...(every > 1 ? [`every ${ordinal(every)} row and column is drawn`] : []),
-    ...(map.panels.length > panels.length ? [`the first ${panels.length} of ${map.panels.length} panels`] : []),
+    ...(map.panels.length > panels ? [`the first ${panels} of ${map.panels.length} panels`] : []),
   ].join("; ");
 }
 

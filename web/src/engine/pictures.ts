@@ -3,6 +3,7 @@
 
 import { heatMapSvg } from "../../../bindings/js/heat-map-svg.js";
 import type { LineChartData } from "../chart/data.js";
+import type { Dictionary } from "../language/english.js";
 import type { ColourRange } from "../matrix/colours.js";
 import type { MatrixData } from "../matrix/matrix.js";
 import type { Theme } from "../schemes/looks.js";
@@ -18,10 +19,12 @@ export interface MatrixDrawing extends Words {
   title: string;
   matrix: MatrixData;
   range: ColourRange;
+  words: Dictionary;
   theme: Theme;
 }
 
-export function heatMapDrawing({ title, subtitle, summary, matrix, range, theme }: MatrixDrawing): string {
+export function heatMapDrawing(drawing: MatrixDrawing): string {
+  const { title, subtitle, summary, matrix, range, words, theme } = drawing;
   const { rows, columns, data, rowLabel, columnLabel } = matrix;
   return heatMapSvg({
     title,
@@ -31,6 +34,10 @@ export function heatMapDrawing({ title, subtitle, summary, matrix, range, theme 
     columnLabel,
     panels: [{ title: "", rows, columns, data }],
     range: [range.low, range.high],
+    notes: ({ every }) =>
+      [words.matrix.axes(rowLabel, columnLabel), ...(every > 1 ? [words.matrix.thinned(String(every))] : [])].join(
+        words.punctuation.sentence,
+      ),
     theme: themes[theme],
   });
 }

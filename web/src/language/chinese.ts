@@ -95,6 +95,7 @@ export const chinese: Dictionary = {
   matrix: {
     cell: (row, column, value) => `${row}，${column}：${value}`,
     axes: (rows, columns) => `纵向：${rows}；横向：${columns}。`,
+    thinned: (every) => `每 ${every} 行、每 ${every} 列各取其一绘出。`,
     hint: "方向键移动，Home、End 跳到两端，Page Up、Page Down 移动更远。",
     hidden: "被掩码遮住",
   },

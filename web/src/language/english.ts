@@ -97,6 +97,7 @@ export const english = {
   matrix: {
     cell: (row: string, column: string, value: string) => `${row}, ${column}: ${value}`,
     axes: (rows: string, columns: string) => `Down: ${rows}. Across: ${columns}.`,
+    thinned: (every: string) => `One row and column of every ${every} is drawn.`,
     hint: "Arrow keys move, Home and End jump, Page Up and Page Down move further.",
     hidden: "hidden",
   },

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from "vitest";
+import { heatMapDrawing } from "../engine/pictures.js";
+import { chinese } from "../language/chinese.js";
+import { english } from "../language/english.js";
 import { colourOf, colourTable, kColours, pixelOf, rangeOf } from "./colours.js";
 import { cellAt, matrixRows, matrixTable, moveCell, ticksOf, valueAt, type MatrixData } from "./matrix.js";
 
@@ -66,5 +69,28 @@ describe("the colours of a matrix", () => {
         expect(table[kColours - 1]).toBe(pixelOf(colourOf(kind, theme, 1)) >>> 0);
       }
     }
+  });
+});
+
+describe("a saved matrix", () => {
+  const notes = (words: typeof english, side: number) => {
+    const drawn = { ...matrix(side, side), rowLabel: words.charts.positionAxis, columnLabel: words.charts.stepAxis };
+    return heatMapDrawing({
+      title: words.charts.position,
+      subtitle: "PosLab",
+      summary: words.charts.empty,
+      matrix: drawn,
+      range: rangeOf([drawn.data]),
+      words,
+      theme: "light",
+    });
+  };
+
+  it("says in the page's language what stands where, and what is left out", () => {
+    expect(notes(english, 3)).toContain(">Down: position. Across: step.<");
+    expect(notes(english, 500)).toContain("Across: step. One row and column of every 2 is drawn.<");
+    const saved = notes(chinese, 500);
+    expect(saved).toContain(">纵向：位置；横向：步数。每 2 行、每 2 列各取其一绘出。<");
+    expect(saved.replaceAll(/<[^>]*>/g, "").replaceAll("PosLab", "")).not.toMatch(/\p{Script=Latin}/u);
   });
 });
