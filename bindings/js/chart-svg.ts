@@ -5,7 +5,7 @@
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, line } from "d3-shape";
 import { shortNames } from "./short-names.js";
-import { coordinate, escapeXml, groupedDigits, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
+import { coordinate, escapeXml, groupedDigits, isWide, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
 
 export interface ChartPoint {
   x: number;
@@ -247,9 +247,9 @@ function legend(chart: Chart, { right, top, theme }: Frame): string[] {
   return out;
 }
 
-/** At 12 px. Chinese characters are twice as wide. */
+/** At 12 px. */
 const fitsBesideLine = (text: string): boolean =>
-  Array.from(text).reduce((sum, character) => sum + (character.codePointAt(0)! > 0x2e7f ? 2 : 1), 0) <= 30;
+  Array.from(text).reduce((sum, character) => sum + (isWide(character) ? 2 : 1), 0) <= 30;
 
 function describeCurve(curve: ChartCurve, chart: Chart): string {
   const known = curve.points.filter((point) => point.y !== null);

@@ -16,6 +16,12 @@ export function coordinate(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
+const kWide =
+  /^(?:[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3ffff}]|\p{Emoji_Presentation})/u;
+
+/** Whether a character is about as wide as high: those of East Asian scripts with their marks, and pictures. */
+export const isWide = (character: string): boolean => kWide.test(character);
+
 /** A number as people read it: "1,024". */
 export const groupedDigits = (value: number): string => value.toLocaleString("en-US");
 

@@ -15,6 +15,7 @@ import { heatMapSvg } from "../../bindings/js/heat-map-svg.js";
 import { ngramLosses } from "../../bindings/js/ngram-losses.js";
 import { curveStyles } from "../../bindings/js/scheme-style.js";
 import { summarize } from "../../bindings/js/summary.js";
+import { isWide } from "../../bindings/js/svg-text.js";
 import type { Experiment, ExperimentResult, LengthEntry } from "../../bindings/js/types.js";
 import { projectRoot } from "./support.js";
 
@@ -188,6 +189,13 @@ describe("heat map", () => {
     ]) {
       expect(heatMapSvg({ title: "t", rowLabel: "r", columnLabel: "c", panels })).not.toMatch(/NaN|Infinity|undefined/);
     }
+  });
+});
+
+describe("text", () => {
+  test("counts East Asian characters with their marks as wide, and Latin, Greek, Cyrillic and signs as narrow", () => {
+    expect(Array.from("字，。「あア한𠮷（！￥🙂").filter((character) => !isWide(character))).toEqual([]);
+    expect(Array.from("aZ0 ,.(é…—“θЖ×−∞①｡ﾊ").filter(isWide)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws arcs: on canvas for the screen, as an SVG document to be saved.
 
-import { darkTheme, escapeXml, lightTheme, svgDocument } from "../engine/poslab.js";
+import { darkTheme, escapeXml, isWide, lightTheme, svgDocument } from "../engine/poslab.js";
 import type { Theme } from "../schemes/looks.js";
 import { arcOpacity, arcPath, arcWidth, tokenPlace, type Arc, type ArcFrame } from "./arcs.js";
 
@@ -12,11 +12,9 @@ export interface PlacedFrame extends ArcFrame {
 }
 
 const kLetter = 8;
-/** of Chinese characters and the marks that go with them */ const kWideLetter = 13;
+const kWideLetter = 13;
 const kLine = 15;
 const kMostLabel = 84;
-
-const isWide = (letter: string) => /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]|[\u{20000}-\u{3ffff}]/u.test(letter);
 
 /** As much of a token as there is room for, and how wide it is in pixels. */
 export function shortened(name: string): { text: string; width: number } {

@@ -42,5 +42,7 @@ describe("names below the arcs", () => {
     expect(shortened("internationalisation").text).toBe("internatio");
     expect(shortened("天地玄黄宇宙洪荒").text).toBe("天地玄黄宇宙");
     expect(shortened("𠮷".repeat(9)).text).toBe("𠮷".repeat(6));
+    expect(shortened("나는한국사람입니다만").text).toBe("나는한국사람");
+    expect(shortened("🙂".repeat(9)).text).toBe("🙂".repeat(6));
   });
 });

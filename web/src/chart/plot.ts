@@ -3,7 +3,7 @@
 // labels at the ends of curves. Colours of the page come from its style sheet.
 
 import type uPlot from "uplot";
-import { shortNames } from "../engine/poslab.js";
+import { isWide, shortNames } from "../engine/poslab.js";
 import { doublings, roomyTicks, spread, yRange, type Curve, type LineChartData } from "./data.js";
 
 export interface PageColours {
@@ -34,7 +34,7 @@ export function labelRoom(chart: LineChartData, width: number): number {
 
 /** Rough width in pixels: Chinese characters are twice as wide. */
 const textWidth = (text: string) =>
-  Array.from(text).reduce((sum, character) => sum + (character.codePointAt(0)! > 0x2e7f ? 12 : 6.6), 0);
+  Array.from(text).reduce((sum, character) => sum + (isWide(character) ? 12 : 6.6), 0);
 
 export function plotOptions(
   chart: () => LineChartData,
