@@ -7,10 +7,12 @@ import { join, relative } from "node:path";
 import { buildRoot, packageDescription, packageFolder, projectRoot } from "./locations.mjs";
 import { filesBelow } from "./stamps.mjs";
 
-/** The modules that are opened by name: those of package.json, and one for npm run record. */
+const kForRecording = ["dist/cli/weight-files.js", "dist/cli/result-svg.js"];
+
+/** The modules that are opened by name: those of package.json, and those that npm run record takes. */
 function entryPoints({ exports, bin }) {
   const named = [...Object.values(exports).map((entry) => entry.default ?? entry), ...Object.values(bin)];
-  return [...named.filter((path) => path.startsWith("./dist/") || path.startsWith("dist/")), "dist/cli/weight-files.js"]
+  return [...named.filter((path) => path.startsWith("./dist/") || path.startsWith("dist/")), ...kForRecording]
     .filter((path) => path.endsWith(".js"))
     .map((path) => relative(packageFolder, join(projectRoot, path)));
 }

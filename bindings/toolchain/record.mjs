@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 // `npm run record`: makes the recorded runs that the page opens with, by the command of this build. Results are kept as
 // they come (a test re-runs their first steps); weights of one seed are stored in half precision, for the switches at
-// test time and the written text. Named recordings can be made alone: npm run record -- needle.
+// test time and the written text. The README's picture is drawn from the first of them. Named recordings can be made
+// alone, npm run record -- needle, and so can the picture: npm run record -- picture.
 
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { Stop, isMain, main, run, say } from "./commands.mjs";
-import { packageDescription, packageFolder, projectRoot } from "./locations.mjs";
+import { corporaFolder, packageDescription, packageFolder, projectRoot } from "./locations.mjs";
 import { setUp } from "./setup.mjs";
 
 const kFolder = join(projectRoot, "web/public/recorded");
 const kIndex = join(kFolder, "index.json");
+/** In place of a recording's name: the picture alone. */
+const kPicture = "picture";
 /** What a page may fetch for one encoding, and what the repository carries in all. */
 const kLargestWeights = 250_000;
 const kLargestTotal = 2_500_000;
@@ -75,13 +78,20 @@ function readIndex() {
   }
 }
 
+/** Draws the first recording as `poslab extrapolate --svg` does. */
+export async function drawPicture() {
+  const { resultSvg } = await import(join(packageFolder, "cli/result-svg.js"));
+  const result = JSON.parse(readFileSync(join(kFolder, readIndex()[0].file), "utf8"));
+  const { task } = result.experiment;
+  const text = task.type === "text" ? readFileSync(join(corporaFolder, `${task.corpus}.txt`)) : null;
+  writeFileSync(join(kFolder, "race.svg"), await resultSvg(result, text));
+}
+
 if (isMain(import.meta.url)) {
   await main(async (names) => {
-    const unknown = names.find((name) => !recordings.some((recording) => recording.name === name));
-    if (unknown) {
-      const known = recordings.map(({ name }) => name).join(", ");
-      throw new Stop(`there is no recording "${unknown}"; the recordings are ${known}`);
-    }
+    const known = [...recordings.map(({ name }) => name), kPicture];
+    const unknown = names.find((name) => !known.includes(name));
+    if (unknown) throw new Stop(`there is no recording "${unknown}"; there are ${known.join(", ")}`);
     await setUp();
     await build(["wasm", "corpora", "package"]);
     mkdirSync(kFolder, { recursive: true });
@@ -92,6 +102,7 @@ if (isMain(import.meta.url)) {
       const index = recordings.flatMap(({ name }) => entries.get(name) ?? []);
       writeFileSync(kIndex, `${JSON.stringify(index)}\n`);
     }
+    await drawPicture();
     const total = readdirSync(kFolder).reduce((sum, file) => sum + statSync(join(kFolder, file)).size, 0);
     if (total > kLargestTotal) throw new Stop(`the recordings are ${total} bytes; ${kLargestTotal} is the limit`);
     say(`${total} bytes in ${kFolder}`);
