@@ -81,6 +81,25 @@ describe("the page of each scheme", () => {
   });
 });
 
+describe("what is typed", () => {
+  it("and cannot be used stays in its box, which says what applies until then", async () => {
+    const { page, context, troubles } = await visit(site, { hash: "#/encodings/alibi?p=alibi~slopes:0.5" });
+    const slopes = page.getByRole("textbox", { name: /slopes/ });
+    await slopes.fill("steep");
+    await slopes.press("Enter");
+    await page.getByText("Numbers, one a head, or the word standard. Until then 0.5 applies.").waitFor();
+    expect(await slopes.inputValue()).toBe("steep");
+    const biased = page.getByRole("textbox", { name: /biased heads/ });
+    await biased.fill("-1");
+    await page.getByText("Until then 0 applies.").waitFor();
+    await biased.fill("2");
+    await page.getByText("Until then 0 applies.").waitFor({ state: "detached" });
+    expect(await biased.inputValue()).toBe("2");
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});
+
 describe("the number under the cursor", () => {
   it("of a row is the package's, as pointed at and by keys, and so is its formula", async () => {
     const { page, context } = await visit(site, { hash: "#/encodings/sinusoidal" });
