@@ -194,7 +194,7 @@ export class LiveRace {
     clearTimeout(this.#keepTimer);
     if (this.phase !== "finished") this.#listener.milestone({ kind: "finished" });
     this.phase = "finished";
-    void this.#keepResults().then(() => this.#listener.kept());
+    void this.#keepResults();
   }
 
   get #open(): RunController[] {
@@ -258,7 +258,6 @@ export class LiveRace {
     await this.#note(removeProgress(this.id)); // first, where the storage is full
     if (this.#ended) return;
     await this.#keepResults();
-    this.#listener.kept();
   }
 
   /** A failed run once more: diverged weights are measured as they are, a dead worker's run starts again. */
@@ -327,6 +326,7 @@ export class LiveRace {
         runs,
       }),
     );
+    this.#listener.kept();
   }
 
   async #note(outcome: Promise<StorageTrouble | null>): Promise<void> {
