@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const kLong = 200_000;
+const kLong = 100_000;
 const hash = (page: Page) => page.evaluate(() => location.hash);
 const running = (page: Page) => button(page, "Pause").waitFor({ timeout: 60_000 });
 const recorded = (page: Page) => page.locator(".mark", { hasText: "Recorded" }).waitFor();
@@ -57,6 +57,51 @@ describe("the history", () => {
     expect(await page.getByRole("textbox", { name: /^Trained length/ }).inputValue()).toBe("16");
     await page.goForward();
     await page.waitForFunction(() => location.hash.includes("L=20"));
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("leads back to finished races, and past a race that was brought back by itself", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(40) });
+    const length = page.getByRole("textbox", { name: /^Trained length/ });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await length.fill("20");
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await page.goBack();
+    await page.locator(".mark", { hasText: "kept in this browser" }).waitFor();
+    expect(await length.inputValue()).toBe("16");
+    await page.reload();
+    await page.locator(".mark", { hasText: "kept in this browser" }).waitFor();
+    // Another own text under the same settings is another race.
+    const text = page.getByRole("textbox", { name: "Paste a text" });
+    await page.goto("about:blank");
+    await page.goto(`${site.url}#/race?v=1&corpus=own&L=16&e=none&dim=16&heads=2&ff=32&batch=4&steps=20&windows=2`);
+    await text.fill("to be or not to be ".repeat(300));
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await expect.poll(() => page.getByText(/^finished$/).count()).toBe(4); // in the bar and in the list of kept runs
+    await page.reload();
+    await page.locator(".mark", { hasText: "kept in this browser" }).waitFor();
+    await text.fill("all the world's a stage ".repeat(300));
+    await page.waitForTimeout(600); // the address follows
+    await page.reload();
+    await recorded(page);
+    await page.waitForTimeout(1000);
+    expect(await page.locator(".mark").innerText()).toBe("Recorded");
+
+    await page.goto("about:blank");
+    await page.goto(site.url + tinyRace(kLong));
+    await button(page, "Run it here").click();
+    await page.getByText("not finished").waitFor(); // in the list of kept runs
+    await button(page, "Pause").click();
+    await page.goto("about:blank");
+    await page.goto(site.url);
+    await page.getByText("Your last run was not finished.").waitFor();
+    await page.waitForFunction(() => location.hash.includes("L=16"));
+    await page.goBack();
+    await page.waitForURL("about:blank");
     expect(troubles).toEqual([]);
     await context.close();
   });

@@ -110,11 +110,11 @@ export class RacePage {
   }
   resetAll(): void {
     this.#replaceAll({});
+    this.#named();
   }
   #replaceAll(overrides: Overrides): void {
     this.refused.forgetAll();
     this.overrides = overrides;
-    this.#named();
   }
 
   /** Reads the address, then the recording; a race that was cut off comes back paused. */
@@ -127,11 +127,18 @@ export class RacePage {
     await this.#showRecording();
     await leaving;
     this.kept = await keptRaces();
-    const last = this.kept[0];
-    // A reload keeps the address; the address of something else is a wish to see that.
-    const own = last && stable(overridesOf(last.experiment)) === stable(link.overrides);
-    if (!last || last.finished || this.live || !(query === "" || own)) return;
-    if (!(await isHeldElsewhere(last.id))) await this.openKept(last.id);
+    // A reload keeps the address, and finds the race that has it; the address of something else is a wish to see that.
+    const settings = (of: Overrides) => stable({ ...of, switches: undefined });
+    const wanted =
+      query === ""
+        ? this.kept.slice(0, 1).find(({ finished }) => !finished)
+        : this.kept.find(({ experiment }) => settings(overridesOf(experiment)) === settings(link.overrides));
+    if (!wanted || (await isHeldElsewhere(wanted.id))) return;
+    const contents = await openKept(wanted.id);
+    // The same settings with another own text are something else as well.
+    const other = link.text !== undefined && contents?.text && new TextDecoder().decode(contents.text) !== link.text;
+    if (!contents || other || this.live || this.#left) return;
+    await this.#restore(contents, { ...overridesOf(contents.race.experiment), ...link.overrides });
   }
 
   async #showRecording(): Promise<void> {
@@ -215,8 +222,10 @@ export class RacePage {
     task.type === "text" && task.corpus === ownText ? (this.own?.bytes ?? null) : null;
 
   async #start(start: LiveStart, weights?: KeptContents["weights"]): Promise<void> {
+    if (this.#left) return;
     void this.#endLive();
-    this.restored = false;
+    this.restored = this.elsewhere = false;
+    this.resultProblem = null;
     this.#release = holdRace(start.id);
     const live = new LiveRace(start, {
       milestone: (milestone) => this.#onMilestone(milestone),
@@ -310,10 +319,18 @@ export class RacePage {
     this.elsewhere = false;
     const contents = await openKept(id);
     this.resultProblem = contents ? null : { kind: "gone" };
-    if (!contents) return;
-    const { race, unfinished, text } = contents;
+    if (contents) await this.#restore(contents, overridesOf(contents.race.experiment), this.#named);
+  }
+  /** What an address brings back by itself is not `named`: as an entry of the history it would catch every Back. */
+  async #restore(
+    { race, unfinished, text, weights }: KeptContents,
+    overrides: Overrides,
+    named: () => void = () => {},
+  ): Promise<void> {
+    const { id } = race;
     if (text) this.own = await readOwnText(text);
-    this.#replaceAll(overridesOf(race.experiment));
+    this.#replaceAll(overrides);
+    named();
     if (race.finished) {
       void this.#endLive();
       const shown: Shown = {
@@ -326,15 +343,12 @@ export class RacePage {
       const seedOf = (encoding: number) => race.runs.find((run) => run.encoding === encoding)?.seed ?? null;
       const weightsOf = async (encoding: number) => {
         const seed = seedOf(encoding);
-        return seed === null ? null : contents.weights({ encoding, seed });
+        return seed === null ? null : weights({ encoding, seed });
       };
       await this.#show(shown, id, weightsOf, seedOf);
       return;
     }
-    await this.#start(
-      { id, experiment: race.experiment, ownText: text, finished: race.runs, unfinished },
-      contents.weights,
-    );
+    await this.#start({ id, experiment: race.experiment, ownText: text, finished: race.runs, unfinished }, weights);
     this.restored = true;
   }
   /** A result out of a file, without weights; what is wrong with it is said. */
@@ -350,6 +364,7 @@ export class RacePage {
     }
     void this.#endLive();
     this.#replaceAll(overridesOf(read.shown.experiment));
+    this.#named();
     const none = () => null;
     await this.#show(read.shown, null, () => Promise.resolve(null), none);
   }
@@ -372,8 +387,10 @@ export class RacePage {
       if (live.phase === "paused") await live.play();
     }
   }
+  /** a race that is still being opened must not start in a page that is gone */ #left = false;
   /** Leaving the page keeps what has been trained so far; the next visit waits for that. */
   leave(): void {
+    this.#left = true;
     const { live } = this;
     this.after?.close();
     const release = this.#release;
