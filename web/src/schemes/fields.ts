@@ -122,6 +122,14 @@ export function parseField(
   return value === field.fallback ? {} : { value };
 }
 
+/** Whether the page takes this as the field's value: one that came with an object, not as typed text. */
+export function isFieldValue(field: SchemeField, value: unknown): boolean {
+  if (field.kind === "choice") return field.choices.some((choice) => choice === value);
+  if (field.kind === "numbers")
+    return value === field.fallback || (Array.isArray(value) && value.every(Number.isFinite));
+  return typeof value === "number" && readNumber(field, String(value)) !== undefined;
+}
+
 export function sameEncoding(a: Encoding, b: Encoding): boolean {
   return stable(a) === stable(b);
 }

@@ -119,6 +119,25 @@ describe("a share link", () => {
     }
   });
 
+  it("puts bad fields of an encoding back to their defaults, each with a notice", () => {
+    const { overrides, notices } = readLink(
+      "v=1&e=rope~theta:0~layout:interleaved,rope~theta:many~label:mine,alibi~slopes:steep,t5~buckets:1e9~maxDistance:64,xpos~layout:x",
+    );
+    expect(overrides.encodings).toEqual([
+      { type: "rope", layout: "interleaved" },
+      { type: "rope", label: "mine" },
+      { type: "alibi" },
+      { type: "t5", maxDistance: 64 },
+      { type: "xpos" },
+    ]);
+    expect(notices).toEqual(
+      ["rope.theta", "rope.theta", "alibi.slopes", "t5.buckets", "xpos.layout"].map((key) => ({
+        kind: "bad-value",
+        key,
+      })),
+    );
+  });
+
   it("says when it comes from another version", () => {
     expect(readLink("v=7&L=32").notices).toEqual([{ kind: "other-version", key: "7" }]);
   });

@@ -6,7 +6,7 @@
 import { deflateSync, inflateSync, strFromU8, strToU8 } from "fflate";
 import * as v from "valibot";
 import type { Encoding } from "../engine/poslab.js";
-import { sameEncoding } from "../schemes/fields.js";
+import { isFieldValue, sameEncoding, schemeFields } from "../schemes/fields.js";
 import { fieldNames, fields, ownText, prune, resolve, type Overrides, type Rule, type Switch } from "./fields.js";
 import { parseObject, writeObject } from "./objects.js";
 
@@ -123,14 +123,16 @@ function readParameters(parameters: URLSearchParams, notices: Notice[]): Overrid
   for (const name of fieldNames) {
     const given = parameters.get(fields[name].key);
     if (given === null) continue;
-    const value = readValue(fields[name], given, resolve(overrides as Overrides).encodings);
-    if (value === undefined) notices.push({ kind: "bad-value", key: fields[name].key });
+    const refuse = (key: string) => void notices.push({ kind: "bad-value", key });
+    const value = readValue(fields[name], given, resolve(overrides as Overrides).encodings, refuse);
+    if (value === undefined) refuse(fields[name].key);
     else overrides[name] = value;
   }
   return overrides as Overrides;
 }
 
-function readValue(rule: Rule, given: string, encodings: readonly Encoding[]): unknown {
+/** `refuse` hears of fields of an encoding that are put back to their defaults. */
+function readValue(rule: Rule, given: string, encodings: readonly Encoding[], refuse: (key: string) => void): unknown {
   switch (rule.kind) {
     case "integer":
     case "number": {
@@ -149,10 +151,7 @@ function readValue(rule: Rule, given: string, encodings: readonly Encoding[]): u
       return parsed.success ? parsed.output : undefined;
     }
     case "encodings":
-      return readList(given, (head, rest) => {
-        const encoding = encodingFrom(head, rest);
-        return encoding;
-      });
+      return readList(given, (head, rest) => encodingFrom(head, rest, refuse));
     case "switches":
       return given === "" ? [] : readList(given, (head, rest) => switchFrom(head, rest, encodings));
   }
@@ -176,9 +175,21 @@ function readList<T>(
   return list;
 }
 
-function encodingFrom(type: string, rest: Record<string, unknown>): Encoding | undefined {
-  const parsed = v.safeParse(encodingSchema, { type, ...rest });
-  return parsed.success ? (parsed.output as unknown as Encoding) : undefined;
+function encodingFrom(
+  type: string,
+  rest: Record<string, unknown>,
+  refuse: (key: string) => void,
+): Encoding | undefined {
+  const parsed = v.safeParse(positionSchema, { type, ...rest });
+  if (!parsed.success) return undefined;
+  const encoding: Record<string, unknown> = parsed.output;
+  for (const field of schemeFields[parsed.output.type]) {
+    const value = encoding[field.name];
+    if (value === undefined || isFieldValue(field, value)) continue;
+    refuse(`${type}.${field.name}`);
+    delete encoding[field.name];
+  }
+  return encoding as unknown as Encoding;
 }
 
 function switchFrom(head: string, rest: Record<string, unknown>, encodings: readonly Encoding[]): Switch | undefined {
@@ -229,7 +240,6 @@ const positionSchema = v.objectWithRest(
   },
   plain,
 );
-const encodingSchema = positionSchema;
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const switchSchema = v.strictObject({
   position: v.optional(positionSchema),
