@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { align, doublings, roomyTicks, spread, toTable, yRange, type Curve, type LineChartData } from "./data.js";
+import {
+  align,
+  doublings,
+  fittingGap,
+  roomyTicks,
+  spread,
+  toTable,
+  yRange,
+  type Curve,
+  type LineChartData,
+} from "./data.js";
 
 const curve = (id: string, points: Curve["points"]): Curve => ({
   id,
@@ -87,6 +97,14 @@ describe("labels at the ends of curves", () => {
         });
       }),
     );
+  });
+
+  it("stand closer where there are too many of them, and never outside", () => {
+    expect(fittingGap(5, 15, 200)).toBe(15);
+    const wanted = new Array<number>(24).fill(190);
+    const placed = spread(wanted, fittingGap(24, 15, 200), 0, 200);
+    expect(Math.min(...placed)).toBeCloseTo(0, 9);
+    expect(Math.max(...placed)).toBe(200);
   });
 });
 

@@ -94,6 +94,10 @@ export function yRange(chart: Pick<LineChartData, "curves" | "horizontals" | "in
   return [low - pad, high + pad];
 }
 
+/** How far apart labels may be at most, so that all of them have room. */
+export const fittingGap = (count: number, wanted: number, room: number): number =>
+  Math.min(wanted, room / Math.max(1, count - 1));
+
 /** Moves labels apart so that neighbours are at least `gap` apart, staying near where they belong and inside [low, high]. */
 export function spread(wanted: readonly number[], gap: number, low: number, high: number): number[] {
   const order = wanted.map((_, index) => index).sort((a, b) => wanted[a]! - wanted[b]!);

@@ -4,7 +4,7 @@
 
 import type uPlot from "uplot";
 import { isWide, shortNames } from "../engine/poslab.js";
-import { doublings, roomyTicks, spread, yRange, type Curve, type LineChartData } from "./data.js";
+import { doublings, fittingGap, roomyTicks, spread, yRange, type Curve, type LineChartData } from "./data.js";
 
 export interface PageColours {
   text: string;
@@ -22,6 +22,7 @@ export function pageColours(element: Element): PageColours {
 const kFont = "12px system-ui, -apple-system, 'Segoe UI', 'Noto Sans SC', sans-serif";
 const kBandOpacity = "26"; // of 255, as the last two digits of a colour
 const kLabelGap = 15;
+const kSmallestLabel = 9;
 /** Between ticks of positions, distances and steps, which are whole numbers. */
 const kWholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
@@ -250,13 +251,14 @@ function drawEnds(plot: uPlot, chart: LineChartData, colours: PageColours): void
     line(ctx, curve.colour, [], x - arm, y + arm, x + arm, y - arm);
   }
   if (labelRoom(chart, plot.width) > 14) {
-    ctx.font = kFont.replace("12px", `${12 * ratio}px`);
+    const full = ends.filter(({ curve }) => !curve.endsEarly);
+    const gap = fittingGap(full.length, kLabelGap * ratio, bbox.height);
+    ctx.font = kFont.replace("12px", `${Math.max(kSmallestLabel * ratio, Math.min(12 * ratio, gap))}px`);
     ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    const full = ends.filter(({ curve }) => !curve.endsEarly);
     const places = spread(
       full.map(({ y }) => y),
-      kLabelGap * ratio,
+      gap,
       bbox.top,
       bbox.top + bbox.height,
     );
