@@ -74,6 +74,7 @@ export function chartSvg(chart: Chart): string {
     ...referenceLines(chart, frame),
     ...chart.curves.map((curve) => drawBand(curve, frame)),
     ...chart.curves.map((curve) => drawCurve(curve, frame)),
+    ...referenceLabels(chart, frame),
     ...legend(chart, frame),
   ]);
 }
@@ -152,18 +153,12 @@ function xTicks(chart: Chart, x: ScaleContinuousNumeric<number, number>): number
   return shown.sort((a, b) => a - b);
 }
 
-function referenceLines(chart: Chart, { left, right, top, bottom, x, y, theme }: Frame): string[] {
-  const out: string[] = [];
-  for (const { y: value, label } of chart.horizontalLines ?? []) {
-    const at = y(value);
-    if (at < top || at > bottom) continue;
-    out.push(
+function referenceLines(chart: Chart, frame: Frame): string[] {
+  const { left, right, top, bottom, x, theme } = frame;
+  const out = referencesInside(chart, frame).map(
+    ({ at }) =>
       `<line class="reference" x1="${left}" x2="${right}" y1="${coordinate(at)}" y2="${coordinate(at)}" stroke="${theme.faint}" stroke-dasharray="1 3"/>`,
-    );
-    out.push(
-      `<text x="${right - 4}" y="${coordinate(at - 4)}" text-anchor="end" font-size="11" fill="${theme.faint}">${escapeXml(label)}</text>`,
-    );
-  }
+  );
   if (chart.verticalLine) {
     const at = coordinate(x(chart.verticalLine.x));
     out.push(
@@ -175,6 +170,19 @@ function referenceLines(chart: Chart, { left, right, top, bottom, x, y, theme }:
   }
   return out;
 }
+
+const referencesInside = (
+  { horizontalLines = [] }: Chart,
+  { top, bottom, y }: Frame,
+): { at: number; label: string }[] =>
+  horizontalLines.map(({ y: value, label }) => ({ at: y(value), label })).filter(({ at }) => at >= top && at <= bottom);
+
+/** Names of the lines, above the curves and with a rim, so that they can be read wherever curves are. */
+const referenceLabels = (chart: Chart, frame: Frame): string[] =>
+  referencesInside(chart, frame).map(
+    ({ at, label }) =>
+      `<text x="${frame.right - 4}" y="${coordinate(at - 4)}" text-anchor="end" font-size="11" fill="${frame.theme.faint}" stroke="${frame.theme.background}" stroke-width="3" stroke-linejoin="round" paint-order="stroke">${escapeXml(label)}</text>`,
+  );
 
 function drawBand(curve: ChartCurve, { x, y }: Frame): string {
   const shape = area<ChartPoint>()

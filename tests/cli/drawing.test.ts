@@ -129,6 +129,7 @@ describe("chart", () => {
     expect(svg.match(/class="band"/g)!.length).toBeGreaterThanOrEqual(2);
     expect(svg.match(/class="trained-length"/g)).toHaveLength(1);
     expect(svg.match(/class="reference"/g)).toHaveLength(1);
+    expect(svg.indexOf(">letters</text>")).toBeGreaterThan(svg.lastIndexOf('class="curve"'));
     expect(svg).toContain("not defined past 16");
   });
 
