@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import axe from "axe-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSite, tinyRace, untilFinished, visit, type Site } from "./site.js";
-import type { Page } from "playwright-core";
+import { button, openSite, tinyRace, untilFinished, visit, type Site } from "./site.js";
+import type { Locator, Page } from "playwright-core";
 
 let site: Site;
 beforeAll(async () => {
@@ -83,6 +83,49 @@ describe("reduced motion", () => {
         }).length,
     );
     expect(moving).toBe(0);
+    await context.close();
+  });
+});
+
+describe("the focus", () => {
+  it("stays with a button that has no use for now, and goes on to a neighbour when its button goes", async () => {
+    const { page, context, troubles } = await visit(site, { hash: `${tinyRace(40)}&colour=red` });
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement: on } = document;
+        return on?.getAttribute("aria-label") ?? on?.textContent?.trim() ?? "";
+      });
+    const press = async (locator: Locator) => {
+      await locator.focus();
+      await page.keyboard.press("Enter");
+    };
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    await press(button(page, "Close"));
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
+    await press(button(page, "Run it here"));
+    await untilFinished(page);
+    expect(await focused()).toBe("Run it here");
+    await press(button(page, "Cancel"));
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    expect(await focused()).toBe("Cancel");
+    expect(await button(page, "Cancel").isDisabled()).toBe(true);
+    await press(button(page, "Remove RoPE"));
+    expect(await focused()).toBe("Remove ALiBi");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("SELECT");
+    await press(button(page, "Back to the default: Trained length L"));
+    expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe("64");
+    await press(button(page, "All defaults"));
+    expect(await focused()).toBe("All defaults");
+    await press(button(page, "Write"));
+    await page.locator(".text .mark").first().waitFor();
+    expect(await focused()).toMatch(/^Write/);
+    const changes = page.getByRole("button", { name: /^Remove.*RoPE, / });
+    await expect.poll(() => changes.count()).toBe(2);
+    await press(changes.first());
+    await expect.poll(() => changes.count()).toBe(1);
+    expect(await changes.evaluate((only) => only === document.activeElement)).toBe(true);
+    expect(troubles).toEqual([]);
     await context.close();
   });
 });

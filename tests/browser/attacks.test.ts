@@ -22,7 +22,7 @@ describe("impatient hands", () => {
     await recorded(page);
     for (let round = 0; round < 2; round += 1) {
       await button(page, "Run it here").dblclick();
-      await page.waitForFunction(() => document.querySelector(".bar .start:not(:disabled)"));
+      await page.waitForFunction(() => document.querySelector(".bar .start:not([aria-disabled=true])"));
       await expect.poll(() => stepsShown(page).then(({ length }) => length)).toBe(2);
       await button(page, "Cancel")
         .dblclick({ timeout: 5000 })
