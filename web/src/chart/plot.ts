@@ -33,6 +33,10 @@ export function labelRoom(chart: LineChartData, width: number): number {
   return Math.min(longest + 18, width * 0.26);
 }
 
+/** Room at the right: for names, or at least for the half of the last tick's label that stands out. */
+export const rightRoom = (chart: LineChartData, width: number): number =>
+  Math.max(labelRoom(chart, width), textWidth(chart.formatX(xRange(chart)[1])) / 2 + 2);
+
 /** Rough width in pixels: Chinese characters are twice as wide. */
 const textWidth = (text: string) =>
   Array.from(text).reduce((sum, character) => sum + (isWide(character) ? 12 : 6.6), 0);
@@ -48,7 +52,7 @@ export function plotOptions(
   return {
     width,
     height,
-    padding: [18, labelRoom(chart(), width), 0, 0],
+    padding: [18, () => rightRoom(chart(), width), 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 7 }, drag: { setScale: false, x: false, y: false } },
     scales: {
