@@ -2,7 +2,7 @@
 // Settings of the race that are folded away, and the changes at test time that take two numbers.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { button, openSite, tinyRace, untilFinished, visit, type Site } from "./site.js";
+import { button, openSite, stepsShown, tinyRace, untilFinished, visit, type Site } from "./site.js";
 
 let site: Site;
 beforeAll(async () => {
@@ -64,6 +64,25 @@ describe("a number that cannot be used", () => {
     await button(page, "Run it here").click();
     await untilFinished(page);
     await page.waitForFunction(() => new URLSearchParams(location.hash).get("steps") === "20");
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
+  it("does not hold up a race that runs with other settings", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(100_000) });
+    await button(page, "Run it here").click();
+    await page.waitForFunction(() => /step [1-9]/.test(document.body.innerText));
+    await page.getByRole("textbox", { name: "Trained length L" }).fill("many");
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("Space");
+    await button(page, "Continue").waitFor();
+    await page.waitForTimeout(400); // the lanes show the last steps
+    const before = await stepsShown(page);
+    await button(page, "One step").click();
+    await expect.poll(() => stepsShown(page)).toEqual(before.map((step) => step + 1));
+    await page.getByRole("heading", { level: 1 }).click();
+    await page.keyboard.press("Space");
+    await button(page, "Pause").waitFor();
     expect(troubles).toEqual([]);
     await context.close();
   });
