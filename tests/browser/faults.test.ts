@@ -52,6 +52,25 @@ describe("faults", () => {
     await context.close();
   });
 
+  it("of a storage that never answers leave a page that trains, shares and cancels", async () => {
+    const { page, context, troubles } = await visit(site, {
+      hash: tinyRace(60),
+      before: (page) =>
+        page.addInitScript(() => {
+          IDBFactory.prototype.open = () => ({}) as IDBOpenDBRequest;
+        }),
+    });
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    await page.getByRole("textbox", { name: /^Trained length/ }).fill("20");
+    await page.waitForFunction(() => location.hash.includes("L=20"));
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await button(page, "Cancel").click();
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("of a full storage are said", async () => {
     const { page, context, troubles } = await visit(site, {
       hash: tinyRace(60),

@@ -9,7 +9,7 @@ import { readError, type CoreError } from "../language/core-errors.js";
 import { stable } from "../schemes/fields.js";
 import { experimentOf, overridesOf } from "../state/experiment.js";
 import { ownText, prune, resolve, type Overrides, type Values } from "../state/fields.js";
-import { readLink, writeLink, type Notice } from "../state/link.js";
+import { readLink, writeLink, type LinkState, type Notice } from "../state/link.js";
 import {
   openKept,
   keptRaces,
@@ -125,6 +125,11 @@ export class RacePage {
     this.notices = link.notices;
     if (link.text !== undefined) await this.setOwn(new TextEncoder().encode(link.text));
     await this.#showRecording();
+    // The address follows the settings from here on, also where the storage never answers.
+    void this.#bringBack(query, link);
+  }
+  async #bringBack(query: string, link: LinkState): Promise<void> {
+    const { overrides } = this;
     await leaving;
     this.kept = await keptRaces();
     // A reload keeps the address, and finds the race that has it; the address of something else is a wish to see that.
@@ -137,7 +142,8 @@ export class RacePage {
     const contents = await openKept(wanted.id);
     // The same settings with another own text are something else as well.
     const other = link.text !== undefined && contents?.text && new TextDecoder().decode(contents.text) !== link.text;
-    if (!contents || other || this.live || this.#left) return;
+    const isTooLate = this.live !== null || this.overrides !== overrides || this.#left;
+    if (!contents || other || isTooLate) return;
     await this.#restore(contents, { ...overridesOf(contents.race.experiment), ...link.overrides });
   }
 
