@@ -79,3 +79,21 @@ describe("saved files of a race", () => {
     await other.context.close();
   });
 });
+
+describe("copying", () => {
+  it("that the browser refuses is said in the page's language, and leaves the link selected", async () => {
+    const { page, context, troubles } = await visit(site, {
+      locale: "zh-CN",
+      before: (page) => page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined })),
+    });
+    await button(page, "复制链接").click();
+    await page.getByText("浏览器不允许在此复制，已为您选中链接。").waitFor();
+    const selected = await page.evaluate(() => {
+      const { value, selectionStart, selectionEnd } = document.activeElement as HTMLInputElement;
+      return value.slice(selectionStart!, selectionEnd!);
+    });
+    expect(selected).toBe(`${site.url}#/race`);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+});

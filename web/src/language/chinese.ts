@@ -116,6 +116,8 @@ export const chinese: Dictionary = {
     of: (title) => `保存：${title}`,
     copyCode: "复制 JavaScript 代码",
     copiedCode: "已复制",
+    notCopied: "浏览器不允许在此复制。",
+    selectedInstead: "浏览器不允许在此复制，已为您选中链接。",
   },
   notices: {
     heading: "关于此链接",

@@ -118,6 +118,8 @@ export const english = {
     of: (title: string) => `Save: ${title}`,
     copyCode: "Copy as JavaScript",
     copiedCode: "Copied",
+    notCopied: "The browser does not allow copying here.",
+    selectedInstead: "The browser does not allow copying here; the link is selected instead.",
   },
   notices: {
     heading: "About this link",
