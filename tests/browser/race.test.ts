@@ -61,6 +61,19 @@ describe("a race", () => {
     await context.close();
   });
 
+  it("goes from the page with its entry in the list, when it is what is drawn", async () => {
+    const { page, context, troubles } = await visit(site, { hash: tinyRace(60) });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    await page.getByRole("button", { name: /^Open: / }).click();
+    await page.locator(".mark", { hasText: "kept in this browser" }).waitFor();
+    await page.getByRole("button", { name: /^Delete: / }).click();
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    await page.getByText("None yet.").waitFor();
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("is paused, stepped, left by a reload, and goes on to the end", async () => {
     const { page, context, troubles } = await visit(site, { hash: tinyRace(12_000) });
     await button(page, "Run it here").click();

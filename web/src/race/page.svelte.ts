@@ -406,9 +406,11 @@ export class RacePage {
     };
     leaving = live ? live.keep().then(end, end) : leaving;
   }
+  /** What is drawn goes with it: its weights are gone. */
   async removeKept(id: string): Promise<void> {
     this.trouble = (await removeKept(id)) ?? this.trouble;
     this.kept = await keptRaces();
+    if (this.#stillId === id && !this.live) await this.#showRecording();
   }
 
   /** The address of these settings. */
