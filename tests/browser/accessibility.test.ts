@@ -129,3 +129,41 @@ describe("the focus", () => {
     await context.close();
   });
 });
+
+describe("a narrow page", () => {
+  it("keeps names and numbers of the runs apart", async () => {
+    const { page, context } = await visit(site, {
+      hash: "#/race?v=1&task=first&L=16&dim=16&heads=2&ff=32&batch=4&steps=20&windows=2&e=transformer-xl,rope~theta:500000",
+      viewport: { width: 320, height: 700 },
+    });
+    await button(page, "Run it here").click();
+    await untilFinished(page);
+    const overlaps = await page.evaluate(() =>
+      [...document.querySelectorAll("section[aria-labelledby=lanes-heading] li")].map((row) => {
+        const text = document.createRange();
+        text.selectNodeContents(row.querySelector(".name > span:last-of-type")!);
+        const number = row.querySelector(".number")!.getBoundingClientRect();
+        return text.getBoundingClientRect().right > number.left;
+      }),
+    );
+    expect(overlaps).toEqual([false, false]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    await context.close();
+  });
+});
+
+describe("the visitor's own colours", () => {
+  it("still tell what is chosen and what has no use now", async () => {
+    const { page, context } = await visit(site, { forcedColors: "active" });
+    const look = (locator: Locator, property: string) =>
+      locator.evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+    const differ = async (one: Locator, other: Locator, property: string) =>
+      expect(await look(one, property)).not.toBe(await look(other, property));
+    await page.locator(".mark", { hasText: "Recorded" }).waitFor();
+    await differ(button(page, "Cancel"), button(page, "One step"), "color");
+    await differ(button(page, "Loss by position"), button(page, "Training loss"), "background-color");
+    const link = (name: string) => page.getByRole("navigation").getByRole("link", { name });
+    await differ(link("Race"), link("Encodings"), "border-bottom-color");
+    await context.close();
+  });
+});
