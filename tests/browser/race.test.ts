@@ -125,6 +125,11 @@ describe("a race", () => {
     expect(await page.getByText(/step [1-9]/).count()).toBe(0);
     await page.keyboard.press("Shift+R");
     await page.waitForFunction(() => location.hash.includes("seed=2"));
+    await page.getByText("Training", { exact: true }).click();
+    const seed = page.getByRole("textbox", { name: "First seed" });
+    await seed.fill(String(2 ** 31));
+    await button(page, "New seed").click();
+    await expect.poll(() => seed.inputValue()).toBe("1"); // there is none above
     await context.close();
   });
 

@@ -8,7 +8,7 @@ import { RefusedFields } from "../controls/refused.svelte.js";
 import { readError, type CoreError } from "../language/core-errors.js";
 import { stable } from "../schemes/fields.js";
 import { experimentOf, overridesOf } from "../state/experiment.js";
-import { ownText, prune, resolve, type Overrides, type Values } from "../state/fields.js";
+import { numberRule, ownText, prune, resolve, type Overrides, type Values } from "../state/fields.js";
 import { readLink, writeLink, type LinkState, type Notice } from "../state/link.js";
 import {
   openKept,
@@ -294,7 +294,8 @@ export class RacePage {
   async newSeed(): Promise<void> {
     if (this.live?.phase === "preparing") return;
     const running = this.live?.phase === "running";
-    this.set("firstSeed", this.values.firstSeed + this.values.seeds);
+    const next = this.values.firstSeed + this.values.seeds;
+    this.set("firstSeed", next > numberRule("firstSeed").maximum ? undefined : next); // past the last seed: from the first one on
     if (!this.live) return this.#named();
     if ((await this.#startPlanned()) && running) await this.live?.play();
   }
