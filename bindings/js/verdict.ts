@@ -50,15 +50,15 @@ interface Point {
   value: number | null;
 }
 
-/** The mean over seeds at each length; null where any seed has no number. */
+/**
+ * The mean over seeds at each length that was measured; null where a seed has no number. Lengths that a run has not come
+ * to yet, and those at whose end no answer stands (of copied rows), say nothing and are left out.
+ */
 function meanCurve(runs: readonly RunResult[], lengths: readonly number[], measure: "loss" | "accuracy"): Point[] {
-  return lengths.map((length) => {
-    const values = runs.map((run) =>
-      valueOf(
-        run.byLength.find((entry) => entry.length === length),
-        measure,
-      ),
-    );
+  return lengths.flatMap((length) => {
+    const entries = runs.map((run) => run.byLength.find((entry) => entry.length === length));
+    if (!entries.every((entry) => entry !== undefined && saysSomething(entry, measure))) return [];
+    const values = entries.map((entry) => valueOf(entry!, measure));
     const known = values.filter((value) => value !== null);
     return {
       length,
@@ -67,10 +67,13 @@ function meanCurve(runs: readonly RunResult[], lengths: readonly number[], measu
   });
 }
 
-function valueOf(entry: LengthEntry | undefined, measure: "loss" | "accuracy"): number | null {
-  const value = measure === "loss" ? entry?.lossAtEnd : entry?.accuracyAtEnd;
+function valueOf(entry: LengthEntry, measure: "loss" | "accuracy"): number | null {
+  const value = measure === "loss" ? entry.lossAtEnd : entry.accuracyAtEnd;
   return value === undefined || value === null || !Number.isFinite(value) ? null : value;
 }
+
+const saysSomething = (entry: LengthEntry, measure: "loss" | "accuracy"): boolean =>
+  valueOf(entry, measure) !== null || entry.reason !== undefined || entry.loss === null;
 
 function judge(
   encoding: number,
@@ -130,7 +133,7 @@ export function verdictSentence(verdict: Verdict): string {
   if (steady && past) {
     // What rounds to nothing is called nothing.
     const worst = steady.worst! < roundsToNothing ? "loses nothing" : `stays within ${amount(steady.worst!)}`;
-    parts.push(`${steady.label} ${worst} up to ${grouped(longest)}`);
+    parts.push(`${steady.label} ${worst} up to ${grouped(steady.lastDefined!)}`);
   }
   if (holds.length > 1 && past)
     parts.push(`${listed(holds.slice(1).map(({ label }) => label))} hold${holds.length === 2 ? "s" : ""} too`);

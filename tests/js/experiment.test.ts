@@ -363,6 +363,28 @@ describe("verdicts", () => {
     });
   });
 
+  it("take a length that was not measured for no sign of anything", () => {
+    const toy = completeExperiment({ ...experiment, task: { type: "copy" } });
+    const answers = (accuracies: (number | undefined)[]): LengthEntry[] =>
+      accuracies.map((accuracyAtEnd, index): LengthEntry => ({
+        length: experiment.test.lengths[index]!,
+        loss: 1.5,
+        lossAtEnd: accuracyAtEnd === undefined ? null : 1.5,
+        ...(accuracyAtEnd === undefined ? {} : { accuracyAtEnd }),
+      }));
+    const unfinished = {
+      ...run(2, [1.8]),
+      byLength: [run(2, [1.8]).byLength[0]!, run(2, [1.8, 1.8, 1.81]).byLength[2]!],
+    };
+    expect(computeVerdict(experiment, [unfinished]).encodings[2]).toMatchObject({
+      outcome: "holds",
+      lastDefined: 1024,
+    });
+    const silent = computeVerdict(toy, [{ ...run(2, []), byLength: answers([0.9, 0.89, undefined]) }]);
+    expect(silent.encodings[2]).toMatchObject({ outcome: "holds", lastDefined: 80 });
+    expect(verdictSentence(silent)).toContain("alibi stays within 1 point of accuracy up to 80");
+  });
+
   it("say so when there is nothing to judge", () => {
     expect(verdictSentence(computeVerdict(experiment, []))).toContain("no verdict");
   });

@@ -27,11 +27,14 @@ export const race = {
     whoLooks: "See what these trained models look at.",
     // Verdict: parts are joined in this order and drawn with coloured names.
     verdict: {
-      breaksLoss: (by: string, within: string) => `{name} loses ${by} nats within ${within} characters`,
-      breaksAccuracy: (by: string, within: string) => `{name} drops ${by} points within ${within} symbols`,
+      breaksLoss: (by: string, within: string) =>
+        `{name} loses ${by} nats within ${within} ${within === "1" ? "character" : "characters"}`,
+      breaksAccuracy: (by: string, within: string) =>
+        `{name} drops ${by} points within ${within} ${within === "1" ? "symbol" : "symbols"}`,
       undefinedPast: "{name} has no positions there at all",
       holdsLoss: (within: string, longest: string) => `{name} stays within ${within} up to ${longest}`,
-      holdsAccuracy: (within: string, longest: string) => `{name} stays within ${within} points up to ${longest}`,
+      holdsAccuracy: (within: string, longest: string) =>
+        `{name} stays within ${within} ${within === "1" ? "point" : "points"} up to ${longest}`,
       failed: "{name} did not finish",
       lead: (length: string) => `Past ${length}, `,
       soFar: "So far: ",

@@ -46,6 +46,18 @@ describe("the verdict", () => {
     );
   });
 
+  it("speaks of one character and of one point, and of no length that was not measured", () => {
+    const { breaksLoss, breaksAccuracy, holdsAccuracy } = english.race.verdict;
+    expect(breaksLoss("0.24", "1")).toBe("{name} loses 0.24 nats within 1 character");
+    expect(breaksAccuracy("20", "1")).toBe("{name} drops 20 points within 1 symbol");
+    expect(holdsAccuracy("1", "64")).toBe("{name} stays within 1 point up to 64");
+    const partly = computeVerdict(experiment, [run(2, 1, [entry(64, 1.8), entry(80, 1.81)])]);
+    const wording = { words: english, count: String, fixed: String as (value: number) => string, name: () => "ALiBi" };
+    expect(plainText(verdictPieces({ ...partly, encodings: partly.encodings.slice(2) }, wording))).toBe(
+      "Past 64, ALiBi stays within 0.01 up to 80.",
+    );
+  });
+
   it("rounds what holds up, so that it is true", () => {
     expect(sentence(english)).not.toContain("within 0.01 up");
   });

@@ -69,7 +69,7 @@ function clause(entry: EncodingVerdict, verdict: Verdict, wording: Wording): Pie
       return named(
         template(
           accuracy ? fixed(Math.max(1, worst * 100), 0) : fixed(Math.max(1 / scale, worst), 2),
-          count(verdict.longest),
+          count(entry.lastDefined ?? verdict.longest),
         ),
         entry.encoding,
         wording,
