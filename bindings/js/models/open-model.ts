@@ -133,7 +133,7 @@ function tokenizerOf(
   { architecture, config, experiment }: Recognized,
 ): { tokenizer: ModelTokenizer; caution?: string } {
   const bytes = byteTokenizer(architecture.vocabulary);
-  if (experiment) return { tokenizer: symbolTokenizer(experiment.symbols, experiment.unit) };
+  if (experiment) return { tokenizer: symbolTokenizer(experiment.symbols, experiment.unit, architecture.vocabulary) };
   try {
     if (files.tokenizer !== null)
       return {

@@ -120,9 +120,13 @@ describe("tokens to text", () => {
     expect(bytes.decode(bytes.encode("né"))).toBe("né");
     expect(bytes.cautions).toHaveLength(1);
     expect(() => byteTokenizer(96).encode("né")).toThrow(/text: "the byte 110 at 0" was given; a byte below 96/);
-    const symbols = symbolTokenizer(["a", "b"], "characters");
+    const symbols = symbolTokenizer(["a", "b"], "characters", 3);
     expect([...symbols.encode("abc")]).toEqual([0, 1, 2]);
     expect(symbols.decode([1, 0, 2])).toBe("ba\ufffd");
+    const task = symbolTokenizer(["a", "b"], "characters", 2);
+    expect(task.vocabulary).toBe(2);
+    expect([...task.encode("ab")]).toEqual([0, 1]);
+    expect(() => task.encode("abc")).toThrow(/text: "c" was given; one of ab/);
   });
 
   it("of a damaged tokenizer.json are refused with its name", () => {

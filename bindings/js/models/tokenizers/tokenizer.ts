@@ -114,19 +114,30 @@ export function byteTokenizer(vocabulary: number): ModelTokenizer {
   };
 }
 
-/** One symbol a token: what experiments of this package train on. The last id is that of unknown symbols. */
-export function symbolTokenizer(symbols: readonly string[], unit: "characters" | "bytes"): ModelTokenizer {
+/**
+ * One symbol a token: what experiments of this package train on. Where the vocabulary has an id more than symbols, as for
+ * texts, it is that of unknown symbols; without one, as for the made-up tasks, they are refused.
+ */
+export function symbolTokenizer(
+  symbols: readonly string[],
+  unit: "characters" | "bytes",
+  vocabulary: number,
+): ModelTokenizer {
   const ids = new Map(symbols.map((symbol, id) => [symbol, id]));
-  const unknown = symbols.length;
+  const idOf = (symbol: string): number => {
+    const id = ids.get(symbol) ?? symbols.length;
+    if (id >= vocabulary) throw wrongArgument("range", "text", symbol, `one of ${symbols.join("")}`);
+    return id;
+  };
   const split = (text: string): string[] =>
     unit === "bytes" ? Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)) : [...text];
   return {
     source: "experiment",
-    vocabulary: symbols.length + 1,
+    vocabulary: Math.min(symbols.length + 1, vocabulary),
     bos: null,
     ends: [],
     cautions: [],
-    encode: (text) => Int32Array.from(split(text), (symbol) => ids.get(symbol) ?? unknown),
+    encode: (text) => Int32Array.from(split(text), idOf),
     decode(given) {
       const text = Array.from(given, (id) => symbols[id] ?? "\ufffd");
       if (unit === "characters") return text.join("");
