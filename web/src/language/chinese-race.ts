@@ -37,7 +37,7 @@ export const race: typeof english = {
       lead: (length) => `超过 ${length} 之后，`,
       soFar: "目前：",
       end: "。",
-      nothing: "还没有跑完的结果可供比较。",
+      nothing: "还没有可比较的结果：没有哪次跑完的训练在训练长度上有数值。",
       best: (length) => `在 ${length} 处最好的是{name}。`,
     },
   },

@@ -39,7 +39,7 @@ export const race = {
       lead: (length: string) => `Past ${length}, `,
       soFar: "So far: ",
       end: ".",
-      nothing: "There is no finished run to compare yet.",
+      nothing: "There is nothing to compare yet: no finished run has a number at the trained length.",
       best: (length: string) => `Best at ${length}: {name}.`,
     },
   },
