@@ -20,12 +20,12 @@ import {
 } from "../storage/runs.js";
 import { holdRace, isHeldElsewhere, type Release } from "../storage/claims.js";
 import { address } from "../shell/address.svelte.js";
-import { recall, remember } from "../shell/preferences.js";
 import { version } from "../shell/version.js";
 import { AfterTraining } from "./after.svelte.js";
+import { HiddenTab } from "./hidden-tab.svelte.js";
 import { LiveRace, type LiveStart, type Milestone } from "./live.svelte.js";
 import { Models, type ModelSource } from "./models.js";
-import { findProblems, type TextFacts } from "./problems.js";
+import { factsOf, findProblems } from "./problems.js";
 import {
   recordedId,
   recordedIndex,
@@ -65,14 +65,9 @@ export class RacePage {
   resultProblem = $state.raw<ResultProblem | { kind: "busy" | "too-large" | "gone" } | null>(null);
   milestone = $state.raw<Milestone | { kind: "cancelled" } | null>(null);
   readonly speed = new Speed();
+  readonly hiddenTab = new HiddenTab();
 
-  textFacts: TextFacts | null = $derived.by(() => {
-    const { task, corpus, unit } = this.values;
-    if (task !== "text") return null;
-    if (corpus === ownText) return unit === "bytes" ? (this.own?.asBytes ?? null) : (this.own?.characters ?? null);
-    const info = this.corpora?.find((entry) => entry.id === corpus);
-    return info ? { symbols: info.characters, distinct: info.distinct } : null;
-  });
+  textFacts = $derived(factsOf(this.values, this.own, this.corpora));
   /** Boxes of the settings that hold what cannot be used. */ readonly refused = new RefusedFields();
   problems = $derived(findProblems(this.values, this.textFacts, this.corpora?.map((entry) => entry.id) ?? null));
   /** The experiment that the button runs, or why there is none. */
@@ -374,25 +369,6 @@ export class RacePage {
     this.#named();
     const none = () => null;
     await this.#show(read.shown, null, () => Promise.resolve(null), none);
-  }
-  pauseWhenHidden = $state(recall("pauseWhenHidden") === "on");
-  setPauseWhenHidden(on: boolean): void {
-    this.pauseWhenHidden = on;
-    remember("pauseWhenHidden", on ? "on" : "off");
-  }
-  /** paused because the tab is hidden, and to go on when it is seen again */ #waits = false;
-  async onVisibility(hidden: boolean): Promise<void> {
-    const { live } = this;
-    if (!live) return;
-    if (hidden && this.pauseWhenHidden && live.phase === "running") {
-      this.#waits = true;
-      await live.pause(); // keeps, too
-    } else if (hidden) {
-      await live.keep();
-    } else if (this.#waits) {
-      this.#waits = false;
-      if (live.phase === "paused") await live.play();
-    }
   }
   /** a race that is still being opened must not start in a page that is gone */ #left = false;
   /** Leaving the page keeps what has been trained so far; the next visit waits for that. */

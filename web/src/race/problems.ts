@@ -2,9 +2,11 @@
 // Choices that cannot work, found before anything is started and said in words that name the way out. The core checks
 // everything again; what only it knows comes back as its own message.
 
+import type { CorpusInfo } from "../engine/corpora.js";
 import type { Values } from "../state/fields.js";
 import { ownText } from "../state/fields.js";
 import { runBytes } from "./estimate.js";
+import type { OwnText } from "./setup/own-text.js";
 
 export type ProblemPlace = keyof Values;
 export type Problem = { place: ProblemPlace } & (
@@ -28,6 +30,17 @@ export type Problem = { place: ProblemPlace } & (
 export interface TextFacts {
   symbols: number;
   distinct: number;
+}
+
+export function factsOf(
+  { task, corpus, unit }: Values,
+  own: OwnText | null,
+  corpora: readonly CorpusInfo[] | null,
+): TextFacts | null {
+  if (task !== "text") return null;
+  if (corpus === ownText) return (unit === "bytes" ? own?.asBytes : own?.characters) ?? null;
+  const info = corpora?.find((entry) => entry.id === corpus);
+  return info ? { symbols: info.characters, distinct: info.distinct } : null;
 }
 
 const kLongestMultiple = 16;
