@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/math.h"
+#include "base/matmul.h"
+#include "base/transpose.h"
 #include "position/learned_tensors.h"
 #include "position/positions.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double kMaxDistance = 128;
 constexpr double kStartDeviation = 0.02;
+constexpr int64_t kBlock = 256;  // distances that are projected at a time
 
 class Deberta final : public Scheme {
  public:
@@ -103,17 +106,22 @@ class Deberta final : public Scheme {
     band->per_head = true;
     POSLAB_RETURN_IF_ERROR(band->owned.ResizeForOverwrite("position.table", CheckedProduct({heads, band->rows, dim})));
     band->table = band->owned.data();
-    float* out = band->owned.data();
+    Buffer<float> turned, projected;  // one head's weights [width, dim]; rows of the table for one head [rows, dim]
+    POSLAB_RETURN_IF_ERROR(turned.ResizeForOverwrite("position.table", CheckedProduct({width, dim})));
+    POSLAB_RETURN_IF_ERROR(projected.ResizeForOverwrite("position.table", CheckedProduct({MostRows(*band), dim})));
     for (int64_t h = 0; h < heads; ++h) {
-      for (int64_t n = 0; n < band->rows; ++n) {
-        const float* row = table.data + Row(band->first + n) * width;
-        for (int64_t d = 0; d < dim; ++d) {
-          const float* weight = weights + (h * dim + d) * width;
-          double sum = 0;
-          for (int64_t c = 0; c < width; ++c) sum += static_cast<double>(weight[c]) * row[c];
-          *out++ = static_cast<float>(sum);
-        }
-      }
+      Transpose(weights + h * dim * width, width, dim, width, turned.data(), dim);
+      ForEachBlock(*band, [&](int64_t at, int64_t count, int64_t first_row, int64_t rows) {
+        MatMulArguments product;
+        product.m = rows, product.n = dim, product.k = width;
+        product.a = table.data + first_row * width, product.a_row_stride = width;
+        product.b = turned.data(), product.b_row_stride = dim;
+        product.c = projected.data(), product.c_row_stride = dim;
+        MatMul(product);
+        float* out = band->owned.data() + (h * band->rows + at) * dim;
+        for (int64_t n = 0; n < count; ++n)
+          std::copy_n(projected.data() + (Row(band->first + at + n) - first_row) * dim, dim, out + n * dim);
+      });
     }
     *made = std::move(band);
     return Status::Ok();
@@ -125,17 +133,53 @@ class Deberta final : public Scheme {
     const float* weights = Find(arguments.parameters, projection)->data;
     const TensorView<float>*by_table = Find(gradients, "table"), *by_weights = Find(gradients, projection);
     const int64_t width = table.shape[1];
-    for (int64_t at = 0; at < band_gradient.size(); ++at) {
-      if (band_gradient[at] == 0) continue;
-      const float gradient = band_gradient[at];
-      const int64_t d = at % band.width, n = at / band.width % band.rows, h = at / band.width / band.rows;
-      const int64_t row = Row(band.first + n) * width, output = (h * band.width + d) * width;
-      for (int64_t c = 0; c < width; ++c) {
-        if (by_table) by_table->data[row + c] += gradient * weights[output + c];
-        if (by_weights) by_weights->data[output + c] += gradient * table.data[row + c];
-      }
+    if (band_gradient.empty()) return Status::Ok();
+    const int64_t dim = band.width;
+    Buffer<float> by_row;  // of the projected rows of one head [rows, dim]
+    POSLAB_RETURN_IF_ERROR(by_row.ResizeForOverwrite("position.table", CheckedProduct({MostRows(band), dim})));
+    for (int64_t h = 0; h < arguments.dimensions.heads; ++h) {
+      const int64_t output = h * dim * width;
+      ForEachBlock(band, [&](int64_t at, int64_t count, int64_t first_row, int64_t rows) {
+        std::fill_n(by_row.data(), rows * dim, 0.0f);
+        const float* from = band_gradient.data() + (h * band.rows + at) * dim;
+        for (int64_t n = 0; n < count; ++n) {
+          float* to = by_row.data() + (Row(band.first + at + n) - first_row) * dim;
+          for (int64_t d = 0; d < dim; ++d) to[d] += from[n * dim + d];
+        }
+        MatMulArguments product;
+        product.a = by_row.data(), product.n = product.b_row_stride = product.c_row_stride = width;
+        product.accumulate = true;
+        if (by_table) {
+          product.m = rows, product.k = dim, product.a_row_stride = dim, product.a_column_stride = 1;
+          product.b = weights + output, product.c = by_table->data + first_row * width;
+          MatMul(product);
+        }
+        if (by_weights) {
+          product.m = dim, product.k = rows, product.a_row_stride = 1, product.a_column_stride = dim;
+          product.b = table.data + first_row * width, product.c = by_weights->data + output;
+          MatMul(product);
+        }
+      });
     }
     return Status::Ok();
+  }
+
+  // Calls work(at, count, first_row, rows) for up to kBlock distances of the band at a time: those from band.first + at on
+  // meet the rows of the table from first_row on.
+  template <typename Work>
+  void ForEachBlock(const Band& band, const Work& work) const {
+    for (int64_t at = 0; at < band.rows; at += kBlock) {
+      const int64_t count = std::min(kBlock, band.rows - at);
+      const int64_t first_row = Row(band.first + at + count - 1);  // rows fall with the distance
+      work(at, count, first_row, Row(band.first + at) + 1 - first_row);
+    }
+  }
+
+  // Of one block: more than distances where buckets are passed over.
+  int64_t MostRows(const Band& band) const {
+    int64_t most = 0;
+    ForEachBlock(band, [&](int64_t, int64_t, int64_t, int64_t rows) { most = std::max(most, rows); });
+    return most;
   }
 
   int64_t max_distance_, buckets_;  // buckets 0: none

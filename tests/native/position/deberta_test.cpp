@@ -2,6 +2,7 @@
 // DeBERTa: rows by distance and bucket, and both bands with their gradients.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attention/attention_support.h"
 #include "position/inspect.h"
@@ -84,6 +85,68 @@ TEST_CASE("Scores are the content and the chosen terms, divided by the root of t
         }
       }
     }
+  }
+}
+
+TEST_CASE("Bands are the projected rows of their distances, and their gradients go back to what was projected") {
+  struct Setting {
+    int64_t max_distance, buckets, keys;
+  };
+  // One block and several; distances that share a row, and rows that are passed over (130 after 128).
+  for (const auto [max_distance, buckets, keys] :
+       {Setting{9, 0, 5}, Setting{400, 0, 300}, Setting{64, 8, 300}, Setting{130, 256, 300}}) {
+    constexpr int64_t kHeads = 2, kDim = 5, kWidth = 7;
+    CAPTURE(max_distance);
+    std::vector<Field> fields = {Number("maxDistance", static_cast<double>(max_distance)), Text("terms", "c2p")};
+    if (buckets) fields.push_back(Number("buckets", static_cast<double>(buckets)));
+    const auto scheme = Make("deberta", fields);
+    testing::Tensors tensors;
+    tensors.Add("table", {2 * (buckets ? buckets : max_distance), kWidth}, 1, 1);
+    tensors.Add("keyProjection", {kHeads * kDim, kWidth}, 1, 2);
+    BindArguments call = testing::Call(kHeads, kDim, keys, keys);
+    const auto values = tensors.values();
+    call.parameters = values;
+    Hooks hooks;
+    REQUIRE(scheme->Bind(call, &hooks).ok());
+    const Band& band = *hooks.score_band;
+    std::vector<int64_t> distances(static_cast<size_t>(band.rows));
+    std::iota(distances.begin(), distances.end(), band.first);
+    Buffer<int64_t> rows;
+    REQUIRE(inspect::Buckets(*scheme, distances, &rows).ok());
+
+    HookGradients gradients;
+    REQUIRE(gradients.score_band_table.Resize("gradient", kHeads * band.rows * kDim).ok());
+    const std::vector<float> numbers = testing::NormalNumbers(gradients.score_band_table.size(), 3);
+    std::copy(numbers.begin(), numbers.end(), gradients.score_band_table.begin());
+    REQUIRE(scheme->Pull(call, hooks, gradients, tensors.gradients()).ok());
+
+    const std::vector<float>&table = tensors.numbers("table"), &weights = tensors.numbers("keyProjection");
+    std::vector<double> by_table(table.size()), by_weights(weights.size()), size_table(table.size()),
+        size_weights(weights.size());
+    size_t at = 0;
+    for (int64_t output = 0; output < kHeads * kDim; output += kDim) {
+      for (const int64_t row : rows) {
+        for (int64_t d = 0; d < kDim; ++d, ++at) {
+          const int64_t to = row * kWidth, from = (output + d) * kWidth;
+          double sum = 0, size = 0;
+          for (int64_t c = 0; c < kWidth; ++c) {
+            const auto t = static_cast<size_t>(to + c), w = static_cast<size_t>(from + c);
+            const double term = static_cast<double>(table[t]) * weights[w];
+            sum += term, size += std::fabs(term);
+            by_table[t] += static_cast<double>(numbers[at]) * weights[w];
+            by_weights[w] += static_cast<double>(numbers[at]) * table[t];
+            size_table[t] += std::fabs(numbers[at] * weights[w]), size_weights[w] += std::fabs(numbers[at] * table[t]);
+          }
+          CHECK(std::fabs(band.table[at] - sum) <= 2 * kWidth * size / (1 << 24));
+        }
+      }
+    }
+    // A rounding of a sum of these sizes for every product and sum that is in it.
+    const double most = 2.0 * static_cast<double>(kHeads * band.rows * kDim) / (1 << 24);
+    for (size_t n = 0; n < table.size(); ++n)
+      CHECK(std::fabs(tensors.gradient("table")[n] - by_table[n]) <= most * size_table[n]);
+    for (size_t n = 0; n < weights.size(); ++n)
+      CHECK(std::fabs(tensors.gradient("keyProjection")[n] - by_weights[n]) <= most * size_weights[n]);
   }
 }
 
