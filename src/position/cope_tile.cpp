@@ -54,8 +54,8 @@ void CopeTile::Count::Add(v128_t gate) {
   whole = wasm_f32x4_add(whole, carry);
 }
 
-CopeTile::Count CopeTile::LoadCount(const TileArguments& tile, int64_t slot, int64_t query) {
-  const float* wholes = tile.state + 2 * slot * tile.queries + query;
+CopeTile::Count CopeTile::LoadCount(const TileArguments& tile, int64_t slot, int64_t query) const {
+  const float* wholes = tile.state + slot * tile.queries * state_size() + query;
   return {LoadLanes(wholes, tile.queries - query), LoadLanes(wholes + tile.queries, tile.queries - query)};
 }
 

@@ -44,7 +44,7 @@ class CopeTile final : public LearnedTile {
   // The counts from first_ to first_ + columns_ - 2 that the tile can meet, and their products with its queries.
   Status MakeProducts(const TileArguments& tile, int64_t slot) const;
   Place PlaceOf(Count count, int64_t query, int64_t queries) const;
-  static Count LoadCount(const TileArguments& tile, int64_t slot, int64_t query);
+  Count LoadCount(const TileArguments& tile, int64_t slot, int64_t query) const;
   v128_t Limit() const { return wasm_f32x4_splat(static_cast<float>(positions_ - 1)); }
   bool AnyBelow(Count count) const { return wasm_v128_any_true(wasm_f32x4_lt(count.whole, Limit())); }
   void BackwardLanes(const TileArguments& tile, const TileGradients& gradients, int64_t slot, int64_t query);

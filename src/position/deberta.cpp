@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kMaxDistance = 128;
 constexpr double kStartDeviation = 0.02;
-constexpr int64_t kBlock = 256;  // distances that are projected at a time
 
 class Deberta final : public Scheme {
  public:
@@ -106,22 +105,20 @@ class Deberta final : public Scheme {
     band->per_head = true;
     POSLAB_RETURN_IF_ERROR(band->owned.ResizeForOverwrite("position.table", CheckedProduct({heads, band->rows, dim})));
     band->table = band->owned.data();
-    Buffer<float> turned, projected;  // one head's weights [width, dim]; rows of the table for one head [rows, dim]
+    const UsedRows used = RowsOf(*band);
+    Buffer<float> turned, projected;  // one head's weights [width, dim]; the rows for one head [used, dim]
     POSLAB_RETURN_IF_ERROR(turned.ResizeForOverwrite("position.table", CheckedProduct({width, dim})));
-    POSLAB_RETURN_IF_ERROR(projected.ResizeForOverwrite("position.table", CheckedProduct({MostRows(*band), dim})));
+    POSLAB_RETURN_IF_ERROR(projected.ResizeForOverwrite("position.table", CheckedProduct({used.count, dim})));
+    MatMulArguments product;
+    product.m = used.count, product.n = dim, product.k = width;
+    product.a = table.data + used.first * width, product.a_row_stride = width;
+    product.b = turned.data(), product.c = projected.data(), product.b_row_stride = product.c_row_stride = dim;
+    float* out = band->owned.data();
     for (int64_t h = 0; h < heads; ++h) {
       Transpose(weights + h * dim * width, width, dim, width, turned.data(), dim);
-      ForEachBlock(*band, [&](int64_t at, int64_t count, int64_t first_row, int64_t rows) {
-        MatMulArguments product;
-        product.m = rows, product.n = dim, product.k = width;
-        product.a = table.data + first_row * width, product.a_row_stride = width;
-        product.b = turned.data(), product.b_row_stride = dim;
-        product.c = projected.data(), product.c_row_stride = dim;
-        MatMul(product);
-        float* out = band->owned.data() + (h * band->rows + at) * dim;
-        for (int64_t n = 0; n < count; ++n)
-          std::copy_n(projected.data() + (Row(band->first + at + n) - first_row) * dim, dim, out + n * dim);
-      });
+      MatMul(product);
+      for (int64_t n = 0; n < band->rows; ++n, out += dim)
+        std::copy_n(projected.data() + (Row(band->first + n) - used.first) * dim, dim, out);
     }
     *made = std::move(band);
     return Status::Ok();
@@ -135,51 +132,40 @@ class Deberta final : public Scheme {
     const int64_t width = table.shape[1];
     if (band_gradient.empty()) return Status::Ok();
     const int64_t dim = band.width;
-    Buffer<float> by_row;  // of the projected rows of one head [rows, dim]
-    POSLAB_RETURN_IF_ERROR(by_row.ResizeForOverwrite("position.table", CheckedProduct({MostRows(band), dim})));
+    const UsedRows used = RowsOf(band);
+    Buffer<float> by_row;  // of the rows for one head [used, dim]
+    POSLAB_RETURN_IF_ERROR(by_row.ResizeForOverwrite("position.table", CheckedProduct({used.count, dim})));
+    const float* from = band_gradient.data();
     for (int64_t h = 0; h < arguments.dimensions.heads; ++h) {
-      const int64_t output = h * dim * width;
-      ForEachBlock(band, [&](int64_t at, int64_t count, int64_t first_row, int64_t rows) {
-        std::fill_n(by_row.data(), rows * dim, 0.0f);
-        const float* from = band_gradient.data() + (h * band.rows + at) * dim;
-        for (int64_t n = 0; n < count; ++n) {
-          float* to = by_row.data() + (Row(band.first + at + n) - first_row) * dim;
-          for (int64_t d = 0; d < dim; ++d) to[d] += from[n * dim + d];
-        }
-        MatMulArguments product;
-        product.a = by_row.data(), product.n = product.b_row_stride = product.c_row_stride = width;
-        product.accumulate = true;
-        if (by_table) {
-          product.m = rows, product.k = dim, product.a_row_stride = dim, product.a_column_stride = 1;
-          product.b = weights + output, product.c = by_table->data + first_row * width;
-          MatMul(product);
-        }
-        if (by_weights) {
-          product.m = dim, product.k = rows, product.a_row_stride = 1, product.a_column_stride = dim;
-          product.b = table.data + first_row * width, product.c = by_weights->data + output;
-          MatMul(product);
-        }
-      });
+      std::fill(by_row.begin(), by_row.end(), 0.0f);
+      for (int64_t n = 0; n < band.rows; ++n, from += dim) {
+        float* to = by_row.data() + (Row(band.first + n) - used.first) * dim;
+        for (int64_t d = 0; d < dim; ++d) to[d] += from[d];
+      }
+      MatMulArguments product;
+      product.a = by_row.data(), product.n = product.b_row_stride = product.c_row_stride = width;
+      product.accumulate = true;
+      if (by_table) {
+        product.m = used.count, product.k = dim, product.a_row_stride = dim, product.a_column_stride = 1;
+        product.b = weights + h * dim * width, product.c = by_table->data + used.first * width;
+        MatMul(product);
+      }
+      if (by_weights) {
+        product.m = dim, product.k = used.count, product.a_row_stride = 1, product.a_column_stride = dim;
+        product.b = table.data + used.first * width, product.c = by_weights->data + h * dim * width;
+        MatMul(product);
+      }
     }
     return Status::Ok();
   }
 
-  // Calls work(at, count, first_row, rows) for up to kBlock distances of the band at a time: those from band.first + at on
-  // meet the rows of the table from first_row on.
-  template <typename Work>
-  void ForEachBlock(const Band& band, const Work& work) const {
-    for (int64_t at = 0; at < band.rows; at += kBlock) {
-      const int64_t count = std::min(kBlock, band.rows - at);
-      const int64_t first_row = Row(band.first + at + count - 1);  // rows fall with the distance
-      work(at, count, first_row, Row(band.first + at) + 1 - first_row);
-    }
-  }
-
-  // Of one block: more than distances where buckets are passed over.
-  int64_t MostRows(const Band& band) const {
-    int64_t most = 0;
-    ForEachBlock(band, [&](int64_t, int64_t, int64_t, int64_t rows) { most = std::max(most, rows); });
-    return most;
+  // The rows of the table that a band's distances meet, from the last distance's to the first's.
+  struct UsedRows {
+    int64_t first, count;
+  };
+  UsedRows RowsOf(const Band& band) const {
+    const int64_t first = Row(band.first + band.rows - 1);
+    return {first, Row(band.first) + 1 - first};
   }
 
   int64_t max_distance_, buckets_;  // buckets 0: none
