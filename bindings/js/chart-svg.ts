@@ -5,7 +5,7 @@
 import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, line } from "d3-shape";
 import { shortNames } from "./short-names.js";
-import { coordinate, escapeXml, groupedDigits, isWide, lightTheme, svgDocument, type SvgTheme } from "./svg-text.js";
+import { coordinate, escapeXml, groupedDigits, lightTheme, svgDocument, textWidth, type SvgTheme } from "./svg-text.js";
 
 export interface ChartPoint {
   x: number;
@@ -256,8 +256,7 @@ function legend(chart: Chart, { right, top, theme }: Frame): string[] {
 }
 
 /** At 12 px. */
-const fitsBesideLine = (text: string): boolean =>
-  Array.from(text).reduce((sum, character) => sum + (isWide(character) ? 2 : 1), 0) <= 30;
+const fitsBesideLine = (text: string): boolean => textWidth(text, 1, 2) <= 30;
 
 function describeCurve(curve: ChartCurve, chart: Chart): string {
   const known = curve.points.filter((point) => point.y !== null);

@@ -22,6 +22,10 @@ const kWide =
 /** Whether a character is about as wide as high: those of East Asian scripts with their marks, and pictures. */
 export const isWide = (character: string): boolean => kWide.test(character);
 
+/** Roughly, where a character is `narrow` or `wide`. */
+export const textWidth = (text: string, narrow: number, wide: number): number =>
+  Array.from(text).reduce((sum, character) => sum + (isWide(character) ? wide : narrow), 0);
+
 /** A number as people read it: "1,024". */
 export const groupedDigits = (value: number): string => value.toLocaleString("en-US");
 

@@ -79,7 +79,7 @@ function readIndex() {
 }
 
 /** Draws the first recording as `poslab extrapolate --svg` does. */
-export async function drawPicture() {
+async function drawPicture() {
   const { resultSvg } = await import(join(packageFolder, "cli/result-svg.js"));
   const result = JSON.parse(readFileSync(join(kFolder, readIndex()[0].file), "utf8"));
   const { task } = result.experiment;

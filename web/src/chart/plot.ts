@@ -3,7 +3,7 @@
 // labels at the ends of curves. Colours of the page come from its style sheet.
 
 import type uPlot from "uplot";
-import { isWide, shortNames } from "../engine/poslab.js";
+import { shortNames, textWidth } from "../engine/poslab.js";
 import { doublings, fittingGap, roomyTicks, spread, yRange, type Curve, type LineChartData } from "./data.js";
 
 export interface PageColours {
@@ -29,17 +29,16 @@ const kWholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step)
 /** Room at the right for names, when there is room at all. */
 export function labelRoom(chart: LineChartData, width: number): number {
   if (width < 420 || chart.curves.length === 0) return 14;
-  const longest = Math.max(...chart.curves.map((curve) => textWidth(curve.endLabel ?? curve.label)));
+  const longest = Math.max(...chart.curves.map((curve) => pixelsOf(curve.endLabel ?? curve.label)));
   return Math.min(longest + 18, width * 0.26);
 }
 
 /** Room at the right: for names, or at least for the half of the last tick's label that stands out. */
 export const rightRoom = (chart: LineChartData, width: number): number =>
-  Math.max(labelRoom(chart, width), textWidth(chart.formatX(xRange(chart)[1])) / 2 + 2);
+  Math.max(labelRoom(chart, width), pixelsOf(chart.formatX(xRange(chart)[1])) / 2 + 2);
 
-/** Rough width in pixels: Chinese characters are twice as wide. */
-const textWidth = (text: string) =>
-  Array.from(text).reduce((sum, character) => sum + (isWide(character) ? 12 : 6.6), 0);
+/** In the chart's font. */
+const pixelsOf = (text: string) => textWidth(text, 6.6, 12);
 
 export function plotOptions(
   chart: () => LineChartData,

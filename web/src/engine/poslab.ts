@@ -47,7 +47,7 @@ export { completeExperiment } from "../../../bindings/js/experiment.js";
 export { computeVerdict, verdictSentence } from "../../../bindings/js/verdict.js";
 export { curveStyles } from "../../../bindings/js/scheme-style.js";
 export { chartSvg, type Chart, type ChartCurve } from "../../../bindings/js/chart-svg.js";
-export { darkTheme, escapeXml, isWide, lightTheme, svgDocument } from "../../../bindings/js/svg-text.js";
+export { darkTheme, escapeXml, isWide, lightTheme, svgDocument, textWidth } from "../../../bindings/js/svg-text.js";
 export type { PosLab } from "../../../bindings/js/poslab.js";
 export { describe, PosLabError, type ErrorCode } from "../../../bindings/js/errors.js";
 export { shortNames } from "../../../bindings/js/short-names.js";
