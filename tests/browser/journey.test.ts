@@ -40,6 +40,38 @@ describe("from the race to the reason", () => {
     });
   }
 
+  it("follows a link that is clicked just as the address is written", async () => {
+    const { page, context, troubles } = await visit(site, {
+      before: (page) =>
+        page.addInitScript(() => {
+          // Writes of the address wait for a click, and come before what the click leads to.
+          const waiting = new Map<number, () => void>();
+          const { setTimeout, clearTimeout } = window;
+          const later = (work: () => void, delay?: number) => {
+            if (delay !== 300) return setTimeout(work, delay);
+            const id = 1_000_000 + waiting.size;
+            waiting.set(id, work);
+            return id;
+          };
+          Object.assign(window, {
+            setTimeout: later,
+            clearTimeout: (id: number) => waiting.delete(id) || clearTimeout(id),
+          });
+          const { port1, port2 } = new MessageChannel();
+          port1.onmessage = () => waiting.forEach((work) => work());
+          addEventListener("click", () => port2.postMessage(null), true);
+        }),
+    });
+    const verdict = page.locator(".verdict a", { hasText: "RoPE" });
+    await verdict.first().waitFor();
+    await page.waitForTimeout(500); // the settings are read, and a write waits
+    await verdict.first().click();
+    await page.locator("[data-fact=unseenAngles]").waitFor();
+    expect(await page.evaluate(hash)).toMatch(/^#\/encodings\/rope/);
+    expect(troubles).toEqual([]);
+    await context.close();
+  });
+
   it("shows the models of the race that is drawn", async () => {
     const { page, context, troubles } = await visit(site);
     await page.locator(".why a").click();

@@ -31,7 +31,7 @@ class Address {
   }
   #replace(hash: string): void {
     history.replaceState(null, "", hash);
-    this.written = hash;
+    this.written = location.hash;
   }
   /** The whole address of a state of a page, for links to copy. */
   linkTo = (page: PageName, query: string, path = ""): string =>
@@ -41,7 +41,10 @@ class Address {
   follow(page: PageName, query: string, path = ""): () => void {
     clearTimeout(this.#waiting);
     const { hidden } = this.route;
-    this.#waiting = setTimeout(() => this.#replace(routeHash({ page, path, query, hidden })), kQuiet);
+    this.#waiting = setTimeout(() => {
+      // Another hash: a link has been followed, and its event is on its way. It would find the old address.
+      if (location.hash === this.written) this.#replace(routeHash({ page, path, query, hidden }));
+    }, kQuiet);
     return () => clearTimeout(this.#waiting);
   }
 
@@ -53,7 +56,7 @@ class Address {
     this.#replace(this.#named);
     if (hash === this.#named) return;
     history.pushState(null, "", hash);
-    this.written = hash;
+    this.written = location.hash;
     this.#named = hash;
   }
 }
